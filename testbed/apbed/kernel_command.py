@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""`apbed kernel`: build, list and locate the lab kernels."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict
+
+from apbed import kernels
+from apbed.errors import ApbedError
+from apbed.kernel_source import VERSIONS
+
+EXAMPLES = """\
+examples:
+  apbed kernel build                             the distribution's own kernel line
+  apbed kernel build --version 7.2 --debug       KASAN, UBSAN, lockdep and kmemleak
+  apbed kernel list --json
+  make -C kernel ARCH=um KDIR="$(apbed kernel tree --version 6.12 --arch um)"
+"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add `kernel` and its sub-commands to the command line."""
+    top = subparsers.add_parser(
+        "kernel",
+        help="build, list and locate lab kernels",
+        description="Lab kernels: User-mode Linux built from the distribution's source packages "
+        "and kept in ${XDG_CACHE_HOME:-~/.cache}/lasack/kernels.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = top.add_subparsers(dest="kernel_command", metavar="COMMAND", required=True)
+
+    build = commands.add_parser("build", help="build a kernel, or find it in the cache")
+    _add_choice(build, debug=True)
+    build.set_defaults(func=_build)
+
+    listing = commands.add_parser("list", help="list the kernels in the cache")
+    listing.add_argument("--json", action="store_true", help="machine-readable")
+    listing.set_defaults(func=_list)
+
+    path = commands.add_parser("path", help="print where a built kernel is")
+    _add_choice(path, debug=True)
+    path.set_defaults(func=_path)
+
+    tree = commands.add_parser("tree", help="print a tree to build modules against")
+    _add_choice(tree, debug=False)
+    tree.add_argument("--arch", choices=("um", "x86_64"), default="um", help="default: um")
+    tree.set_defaults(func=_tree)
+
+
+def _add_choice(parser: argparse.ArgumentParser, debug: bool) -> None:
+    parser.add_argument(
+        "--version", choices=VERSIONS, help="kernel line (default: the distribution's own)"
+    )
+    if debug:
+        parser.add_argument(
+            "--debug", action="store_true", help="with KASAN, UBSAN, lockdep and kmemleak"
+        )
+
+
+def _describe(kernel: kernels.LabKernel) -> str:
+    return f"{kernel.release} ({kernel.linux.parent})"
+
+
+def _build(args: argparse.Namespace) -> int:
+    print(_describe(kernels.build(args.version, args.debug)))
+    return 0
+
+
+def _list(args: argparse.Namespace) -> int:
+    cached = kernels.cached()
+    if args.json:
+        rows = [asdict(kernel) for kernel in cached]
+        print(json.dumps({"schema": 1, "kernels": rows}, indent=1, default=str))
+        return 0
+    if not cached:
+        print("no lab kernel yet: apbed kernel build")
+    for kernel in cached:
+        current = kernels.find(kernel.version, kernel.debug) == kernel
+        note = "" if current else "  (not of today's configuration)"
+        print(f"{kernel.release:<24} {kernel.source:<20} {kernel.linux.parent}{note}")
+    return 0
+
+
+def _path(args: argparse.Namespace) -> int:
+    version = args.version or kernels.default_version()
+    kernel = kernels.find(version, args.debug)
+    if not kernel:
+        debug = " --debug" if args.debug else ""
+        raise ApbedError(f"not built yet: apbed kernel build --version {version}{debug}")
+    print(kernel.linux.parent)
+    return 0
+
+
+def _tree(args: argparse.Namespace) -> int:
+    print(kernels.module_tree(args.version, args.arch))
+    return 0

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What goes into a lab kernel: fragments, patches and their hash.
+
+Principle: a build is a function of its inputs, so a kernel is named by a hash
+of them and one found under that name need not be built again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from apbed.errors import ApbedError
+from apbed.kernel_source import VERSIONS
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+FRAGMENTS = REPOSITORY / "testbed" / "kernel"
+# What the lab itself needs, then the series under test.
+PATCHES = (FRAGMENTS / "patches", REPOSITORY / "kernel" / "patches")
+
+# Raised when the way of building or the layout of a cached kernel changes.
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Everything a lab kernel is built from, but the source package."""
+
+    version: str
+    debug: bool
+
+    def __post_init__(self) -> None:
+        if self.version not in VERSIONS:
+            raise ApbedError(
+                f"unknown kernel version {self.version}: choose one of {', '.join(VERSIONS)}"
+            )
+
+    @property
+    def name(self) -> str:
+        """For people: "6.1" or "6.1 debug"."""
+        return f"{self.version} debug" if self.debug else self.version
+
+    @property
+    def slug(self) -> str:
+        """For file names: "6.1" or "6.1-debug"."""
+        return self.name.replace(" ", "-")
+
+    @property
+    def fragments(self) -> list[Path]:
+        """Kconfig fragments in the order they apply; a later line overrides."""
+        names = ["lab.config", f"lab-{self.version}.config"]
+        if self.debug:
+            names += ["debug.config", f"debug-{self.version}.config"]
+        return [path for name in names if (path := FRAGMENTS / name).exists()]
+
+    @property
+    def patches(self) -> list[Path]:
+        """Patches of this kernel line, in the order they apply."""
+        return [
+            patch for series in PATCHES for patch in sorted((series / self.version).glob("*.patch"))
+        ]
+
+    def digest(self) -> str:
+        """Hash of the recipe: 12 hex digits, the same wherever the tree lies."""
+        content = hashlib.sha256(f"{SCHEMA} {self.name}".encode())
+        for path in (*self.fragments, *self.patches):
+            data = path.read_bytes()
+            content.update(f"\0{path.name}\0{len(data)}\0".encode())
+            content.update(data)
+        return content.hexdigest()[:12]
+
+    def config(self) -> str:
+        """The fragments as one text, for .config."""
+        return "".join(path.read_text() for path in self.fragments)
+
+    def lost_symbols(self, dot_config: str) -> list[str]:
+        """Lines of the fragments that Kconfig did not take over into `dot_config`."""
+        wanted, got = _settings(self.config()), _settings(dot_config)
+        return [
+            f"{symbol}={value}" for symbol, value in wanted.items() if got.get(symbol, "n") != value
+        ]
+
+
+def _settings(text: str) -> dict[str, str]:
+    """Symbol -> value of a Kconfig file; "is not set" reads as n."""
+    pairs = re.findall(
+        r"^(?:(CONFIG_\w+)=(.*)|# (CONFIG_\w+) is not set)$", text, flags=re.MULTILINE
+    )
+    return {name or unset: value if name else "n" for name, value, unset in pairs}
