@@ -1,15 +1,61 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The front door: `make demo` and `make check` install what they need first.
+# The front door. Every target that needs something installs or builds it
+# first, so `make demo` and `make check` work on a fresh clone.
 
-APBED	:= .venv/bin/apbed
-LOCK_HEADER := sed -n '/^\#/!q;p' requirements.lock
+APBED	 := .venv/bin/apbed
+PYTHON	 := .venv/bin/python
+VERSIONS := 6.1 6.12 7.2
 
-.PHONY: all help setup lock
-all: setup
+all: tools medium tc modules	## build everything for the default lab kernel
 
-help:			## say what each target does
-	@sed -n 's/^\([a-z-]*\):.*##/  \1\t/p' $(MAKEFILE_LIST) | expand -t 16
+help:				## say what each target does
+	@sed -n 's/^\([a-z-]*\):.*##/\1\t/p' Makefile | expand -t 14
 
-setup:			## install packages and the Python environment, once
+setup:				## install packages and the Python environment, once
 	@scripts/setup.sh
+
+tools: setup			## the small C tools, the lab's preload
+	@$(MAKE) -C tools
+	@$(MAKE) -C testbed/kernel
+
+medium: setup			## dcfmedium, the 802.11 medium
+	@$(MAKE) -C testbed/medium
+
+tc: setup			## the iproute2 plugins
+	@$(MAKE) -C tc
+
+lab-kernel: setup		## the default lab kernel, built once per machine
+	@$(APBED) kernel build
+
+modules: lab-kernel		## the kernel modules for the default lab kernel
+	@$(MAKE) -C kernel KDIR="$$($(APBED) kernel tree)" ARCH=um
+
+modules-all: setup		## the modules for every supported kernel, um and x86_64
+	@for version in $(VERSIONS); do \
+		for arch in um x86_64; do \
+			tree=$$($(APBED) kernel tree --version $$version --arch $$arch) && \
+			$(MAKE) -C kernel KDIR="$$tree" ARCH=$$arch || exit; \
+		done; \
+	done
+
+demo: all			## the access point, FIFO and fq_codel against LAS-ACK
+	@$(APBED) run testbed/scenarios/demo.toml --out out/demo
+
+check: all			## every test that fits in half an hour
+	@$(PYTHON) -m apbed.checks
+
+check-all: all			## check, and what takes longer
+	@$(PYTHON) -m apbed.checks --all
+
+clean:				## remove build/ and out/; .venv and the kernels stay
+	rm -rf build out
+
+lock:				## pin the newest Python packages in requirements.lock
+	@scripts/lock.sh
+
+bench install:
+	@echo "make $@: not there yet; make help lists what is" >&2; exit 1
+
+.PHONY: all help setup tools medium tc lab-kernel modules modules-all demo \
+	check check-all clean lock bench install
