@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Boots a lab kernel, runs one command in it, and leaves nothing behind.
+
+A lab kernel is User-mode Linux with `time-travel=inf-cpu`: an unprivileged process whose
+clock stands still while code runs, so results do not depend on the machine's speed. The
+price is that a guest process that polls stops time for good. Hence the watchdog here: it
+looks at progress, not only at the wall clock, and asks the kernel which process is running.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shlex
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from apbed import kernels
+from apbed.errors import ApbedError
+from apbed.kernels import LabKernel
+
+GUEST = Path(__file__).resolve().parent.parent / "guest"
+BUILD = GUEST.parent.parent / "build"
+MEMORY_MB = 768
+MCONSOLE_MAGIC = 0xCAFEBABE
+POLL_S = 0.2
+
+
+@dataclass(frozen=True)
+class Boot:
+    """What came of one boot.
+
+    `status` is the command's exit status, or None when the kernel ended without one;
+    `why` then says in one line what happened. Times in seconds.
+    """
+
+    status: int | None
+    why: str | None
+    wall_s: float
+    virtual_s: float | None
+
+
+def kernel(version: str | None = None, debug: bool = False) -> LabKernel:
+    """The cached lab kernel of a line ("6.1"; None: the distribution's own), or an error."""
+    found = kernels.find(version, debug)
+    if found is None:
+        words = (f" --version {version}" if version else "") + (" --debug" if debug else "")
+        raise ApbedError(f"no such lab kernel yet; run `apbed kernel build{words}`")
+    return found
+
+
+def boot(
+    kernel: LabKernel,
+    command: Sequence[str],
+    out: Path,
+    *,
+    workdir: Path | None = None,
+    seed: int | None = None,
+    stall_s: float = 60.0,
+    limit_s: float | None = None,
+    progress: Callable[[], object] | None = None,
+    cancel: threading.Event | None = None,
+    console: Path | None = None,
+) -> Boot:
+    """Run `command` as root inside `kernel`; only `out` is writable there.
+
+    The console goes to the file `console` (default: this process's own output). The guest
+    is ended when `progress()` (default: the size of the console) has not changed for
+    `stall_s` wall seconds, or after `limit_s`, or when `cancel` is set. With `seed`, the
+    kernel's random numbers follow from it. `out` gets exit-status, virtual-seconds and
+    dmesg.log. Raises ApbedError when the kernel cannot be started at all.
+    """
+    for stale in ("exit-status", "virtual-seconds", "dmesg.log"):
+        (out / stale).unlink(missing_ok=True)
+    scratch = Path(tempfile.mkdtemp(prefix="apbed-"))
+    started = time.monotonic()
+    try:
+        with _open_console(console) as stream:
+            process = _start(kernel, command, out, workdir or Path.cwd(), scratch, seed, stream)
+            try:
+                why = _watch(
+                    process,
+                    scratch,
+                    progress or _size_of(console),
+                    started,
+                    stall_s,
+                    limit_s,
+                    cancel or threading.Event(),
+                    console,
+                )
+            finally:
+                _end_group(process)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    return _outcome(out, why, console, time.monotonic() - started)
+
+
+def _open_console(console: Path | None) -> BinaryIO:
+    return os.fdopen(os.dup(1), "wb") if console is None else console.open("wb")
+
+
+def _size_of(console: Path | None) -> Callable[[], object]:
+    if console is None:
+        return time.monotonic  # nothing to look at: only the limit counts
+    return lambda: console.stat().st_size
+
+
+def _start(
+    kernel: LabKernel,
+    command: Sequence[str],
+    out: Path,
+    workdir: Path,
+    scratch: Path,
+    seed: int | None,
+    stream: BinaryIO,
+) -> subprocess.Popen[bytes]:
+    """Start the kernel in a process group of its own, so that its stubs can be ended too."""
+    init = scratch / "init"
+    words = [str(GUEST / "init.sh"), str(out.resolve()), str(workdir.resolve()), *command]
+    init.write_text(f"#!/bin/sh\nexec {shlex.join(words)}\n")
+    init.chmod(0o755)
+    arguments = [
+        str(kernel.linux),
+        f"mem={MEMORY_MB}M",
+        "rootfstype=hostfs",
+        "rootflags=/",
+        "ro",
+        f"init={init}",
+        "con0=fd:0,fd:1",
+        "con=null",
+        "time-travel=inf-cpu",
+        "seccomp=auto",
+        "quiet",
+        "umid=lab",
+        f"uml_dir={scratch}",
+    ]
+    environment = dict(os.environ)
+    if seed is not None:
+        environment |= _seeded_random(seed)
+    try:
+        return subprocess.Popen(
+            arguments,
+            stdin=subprocess.DEVNULL,
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            env=environment,
+        )
+    except OSError as error:
+        raise ApbedError(
+            f"cannot start the lab kernel {kernel.linux}: {error.strerror}; "
+            "try `apbed kernel build`"
+        ) from error
+
+
+def _seeded_random(seed: int) -> dict[str, str]:
+    """The environment in which a kernel's random numbers follow from `seed`."""
+    library = BUILD / "lib" / "seeded_random.so"
+    if not library.exists():
+        raise ApbedError(f"{library} is missing; run `make all`")
+    return {"LD_PRELOAD": str(library), "LAB_RANDOM_SEED": str(seed)}
+
+
+def _watch(
+    process: subprocess.Popen[bytes],
+    scratch: Path,
+    progress: Callable[[], object],
+    started: float,
+    stall_s: float,
+    limit_s: float | None,
+    cancel: threading.Event,
+    console: Path | None,
+) -> str | None:
+    """Wait for the end; return None, or one line that says why the guest was ended."""
+    seen, since = progress(), time.monotonic()
+    while process.poll() is None:
+        if cancel.wait(POLL_S):
+            return "interrupted"
+        now = time.monotonic()
+        if (state := progress()) != seen:
+            seen, since = state, now
+        if now - since > stall_s:
+            spinning = _running_process(scratch, console)
+            return f"no progress for {stall_s:.0f} s of wall time; running in the guest: {spinning}"
+        if limit_s is not None and now - started > limit_s:
+            spinning = _running_process(scratch, console)
+            return f"not done after {limit_s:.0f} s of wall time; running in the guest: {spinning}"
+    return None
+
+
+def _running_process(scratch: Path, console: Path | None) -> str:
+    """The guest process on the processor, by crashing the kernel: its report names it.
+
+    Through the kernel's own management console, a datagram socket (arch/um/drivers/mconsole.h).
+    """
+    if console is None:
+        return "unknown"
+    request = struct.pack("III512s", MCONSOLE_MAGIC, 2, 7, b"sysrq c")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+        try:
+            sender.sendto(request, str(scratch / "lab" / "mconsole"))
+        except OSError:
+            return "unknown"
+    time.sleep(1.0)
+    found = re.search(r"Comm: (.+?) (?:Not tainted|Tainted)", console.read_text(errors="replace"))
+    return found.group(1) if found else "unknown"
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> None:
+    """End the kernel and the stub processes that carry its guests' memory."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _outcome(out: Path, why: str | None, console: Path | None, wall_s: float) -> Boot:
+    status: int | None = None
+    virtual_s: float | None = None
+    try:
+        status = int((out / "exit-status").read_text())
+        virtual_s = float((out / "virtual-seconds").read_text())
+    except (OSError, ValueError):
+        why = why or f"the lab kernel ended early: {_last_words(console)}"
+    return Boot(None if why else status, why, wall_s, virtual_s)
+
+
+def _last_words(console: Path | None) -> str:
+    """The line of the console that says most about a sudden end."""
+    if console is None or not console.exists():
+        return "see the console"
+    lines = [line.strip() for line in console.read_text(errors="replace").splitlines()]
+    lines = [line for line in lines if line]
+    panics = [line for line in lines if "panic" in line or "Unable to mount" in line]
+    return (panics or lines or ["it printed nothing"])[-1][:200]

@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Runs the points of a scenario in lab kernels, several at once, and resumes.
+
+Principle: a run is a pure function of its inputs (plan, kernel, modules, tools), whose hash
+stands in its run.json; a finished run with the same hash is never run again. The runner
+starts things and writes down how they ended; it never computes a metric.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from apbed import lab
+from apbed.errors import ApbedError
+from apbed.kernels import LabKernel
+from apbed.scenario import Run, Scenario
+
+BUILD = lab.BUILD
+MODULES = ("inflight", "sch_inflight", "sch_lasack")  # in the order they must be loaded
+STALL_S = 60.0  # wall seconds without a virtual second
+
+Notify = Callable[["Event"], None]
+
+
+@dataclass(frozen=True)
+class Event:
+    """What an observer hears: `state` is running, done, failed or kept."""
+
+    run: Run
+    state: str
+    virtual_s: float = 0.0
+    wall_s: float = 0.0
+    why: str | None = None
+
+
+@dataclass(frozen=True)
+class Bench:
+    """The programs and modules one kernel's runs use, by absolute path."""
+
+    kernel: LabKernel
+    dcfmedium: Path
+    flowgen: Path
+    tc_lib_dir: Path
+    modules: tuple[Path, ...]
+
+    def digests(self) -> dict[str, str]:
+        """SHA-256 of everything that runs and is ours, by name."""
+        files = [self.dcfmedium, self.flowgen, *self.modules, *sorted(lab.GUEST.iterdir())]
+        files += sorted(self.tc_lib_dir.glob("q_*.so"))
+        return {file.name: _sha256(file) for file in files if file.is_file()}
+
+
+def bench(version: str) -> Bench:
+    """Everything needed to run on a kernel line ("default": the distribution's own)."""
+    kernel = lab.kernel(None if version == "default" else version)
+    modules = BUILD / "modules" / f"{kernel.release}-um"
+    found = Bench(
+        kernel,
+        BUILD / "bin" / "dcfmedium",
+        BUILD / "bin" / "flowgen",
+        BUILD / "tc",
+        tuple(modules / f"{name}.ko" for name in MODULES),
+    )
+    for path in (found.dcfmedium, found.flowgen, found.tc_lib_dir, *found.modules):
+        if not path.exists():
+            words = "" if version == "default" else f" KERNEL={version}"
+            raise ApbedError(f"{path.relative_to(BUILD.parent)} is missing; run `make all{words}`")
+    return found
+
+
+def run_all(
+    scenario: Scenario, out: Path, jobs: int, notify: Notify, cancel: threading.Event
+) -> bool:
+    """Run what is not done yet below `out`; true when every run was carried out.
+
+    `notify` hears of every change, from this thread's pool. Raises ApbedError before
+    anything starts if something is missing. `cancel` ends all running guests.
+    """
+    benches = {name: bench(name) for name in {run.params["kernel"] for run in scenario.runs}}
+    digests = {name: entry.digests() for name, entry in benches.items()}
+    out.mkdir(parents=True, exist_ok=True)
+    _write(out / "manifest.json", _manifest(scenario, benches, digests))
+    with ThreadPoolExecutor(max_workers=jobs) as pool:
+        futures = []
+        for run in scenario.runs:
+            name = run.params["kernel"]
+            futures.append(
+                pool.submit(
+                    _run_one, scenario, run, benches[name], digests[name], out, notify, cancel
+                )
+            )
+        return _collect(futures, cancel)
+
+
+def _collect(futures: Sequence[Future[bool]], cancel: threading.Event) -> bool:
+    try:
+        return all([future.result() for future in as_completed(futures)])
+    except BaseException:
+        cancel.set()
+        for future in futures:
+            future.cancel()
+        raise
+
+
+def _run_one(
+    scenario: Scenario,
+    run: Run,
+    bench: Bench,
+    digests: dict[str, str],
+    out: Path,
+    notify: Notify,
+    cancel: threading.Event,
+) -> bool:
+    plan = _plan(run, bench)
+    inputs = json.dumps([_portable(plan), bench.kernel.key, digests], sort_keys=True)
+    inputs_hash = hashlib.sha256(inputs.encode()).hexdigest()
+    run_dir = out / "runs" / run.id
+    if _is_done(run_dir, inputs_hash):
+        notify(Event(run, "kept"))
+        return True
+    if cancel.is_set():
+        return False
+    shutil.rmtree(run_dir, ignore_errors=True)
+    run_dir.mkdir(parents=True)
+    _write(run_dir / "plan.json", plan)
+    record = {
+        "schema": 1,
+        "id": run.id,
+        "scenario": scenario.name,
+        "params": run.params | {"kernel": bench.kernel.release},
+        "duration_s": run.values["duration_s"],
+        "warmup_s": run.values["warmup_s"],
+        "inputs_hash": inputs_hash,
+        "plan": _portable(plan),
+    }
+    _write(run_dir / "run.json", record)
+    return _boot(run, run_dir, bench, notify, cancel)
+
+
+def _boot(
+    run: Run, run_dir: Path, bench: Bench, notify: Notify, cancel: threading.Event
+) -> bool:
+    """Boot one guest and write its status.json; true when it was carried out to its end."""
+    progress_file = run_dir / "progress"
+    started = time.monotonic()
+
+    def progress() -> object:
+        word = progress_file.read_text().strip() if progress_file.exists() else ""
+        virtual_s = float(word) if word.isdigit() else 0.0
+        notify(Event(run, "running", virtual_s, time.monotonic() - started))
+        return word
+
+    result = lab.boot(
+        bench.kernel,
+        ["/usr/bin/python3", str(lab.GUEST / "cell.py"), str(run_dir.resolve())],
+        run_dir,
+        workdir=run_dir,
+        seed=run.values["seed"],
+        stall_s=STALL_S,
+        progress=progress,
+        cancel=cancel,
+        console=run_dir / "console.log",
+    )
+    why = result.why or _guest_error(run_dir, result.status)
+    if why == "interrupted":
+        shutil.rmtree(run_dir)
+        return False
+    status = {
+        "schema": 1,
+        "state": "failed" if why else "done",
+        "why": why,
+        "virtual_s": result.virtual_s,
+        "wall_s": round(result.wall_s, 3),
+    }
+    _write(run_dir / "status.json", status)
+    state = "failed" if why else "done"
+    notify(Event(run, state, result.virtual_s or 0.0, result.wall_s, why))
+    return why is None
+
+
+def _guest_error(run_dir: Path, status: int | None) -> str | None:
+    """The guest's own one line about what failed, or None."""
+    if status == 0:
+        return None
+    try:
+        return str(json.loads((run_dir / "guest.json").read_text())["errors"][0])
+    except (OSError, ValueError, LookupError):
+        return f"the guest's script failed with status {status}; see console.log"
+
+
+def _is_done(run_dir: Path, inputs_hash: str) -> bool:
+    try:
+        run = json.loads((run_dir / "run.json").read_text())
+        status = json.loads((run_dir / "status.json").read_text())
+    except (OSError, ValueError):
+        return False
+    return bool(run["inputs_hash"] == inputs_hash and status["state"] == "done")
+
+
+def _plan(run: Run, bench: Bench) -> dict[str, Any]:
+    """What the guest needs to know, with this machine's paths."""
+    plan: dict[str, Any] = {}
+    for path, value in run.values.items():
+        table, dot, key = path.rpartition(".")
+        (plan.setdefault(table, {}) if dot else plan)[key] = value
+    plan |= {
+        "flows": run.flows,
+        "modules": [str(path) for path in bench.modules],
+        "hwsim": str(bench.kernel.hwsim),
+        "tools": {
+            "dcfmedium": str(bench.dcfmedium),
+            "flowgen": str(bench.flowgen),
+            "tc_lib_dir": str(bench.tc_lib_dir),
+        },
+    }
+    return plan
+
+
+def _portable(plan: dict[str, Any]) -> dict[str, Any]:
+    """The plan without this machine's paths, whose contents are hashed instead."""
+    return {key: value for key, value in plan.items() if key not in ("modules", "hwsim", "tools")}
+
+
+def _manifest(
+    scenario: Scenario, benches: dict[str, Bench], digests: dict[str, dict[str, str]]
+) -> dict[str, Any]:
+    return {
+        "schema": 1,
+        "scenario": scenario.name,
+        "title": scenario.title,
+        "source": scenario.source,
+        "seeds": sorted({run.values["seed"] for run in scenario.runs}),
+        "runs": [run.id for run in scenario.runs],
+        "kernels": {
+            name: {
+                "release": entry.kernel.release,
+                "key": entry.kernel.key,
+                "sha256": digests[name],
+            }
+            for name, entry in benches.items()
+        },
+    }
+
+
+def _write(path: Path, table: dict[str, Any]) -> None:
+    partial = path.with_suffix(".partial")
+    partial.write_text(json.dumps(table, indent=1) + "\n")
+    partial.replace(path)
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

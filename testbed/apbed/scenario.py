@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Scenario files: one TOML file describes a cell, its queues and its flows.
+
+Principle: a list where one value is expected is a sweep; a scenario is the product of its
+sweeps. Everything is checked here, before anything starts: an unknown key or a value out of
+range is one line that names it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from apbed.errors import ApbedError
+
+SCENARIOS = Path(__file__).resolve().parent.parent / "scenarios"
+PROFILES = ("dsss-2", "hrdsss-11", "hrdsss-11-short", "ofdm-12", "ofdm-54", "ht20")
+
+
+@dataclass(frozen=True)
+class Key:
+    """What one key of a scenario may hold."""
+
+    kind: type
+    default: Any = None  # None: must be given
+    low: float | None = None
+    high: float | None = None
+    choices: tuple[str, ...] = ()
+
+    def check(self, path: str, value: Any) -> Any:
+        """`value`, or ApbedError naming the key and what it takes."""
+        if self.kind is float and type(value) is int:
+            value = float(value)
+        if type(value) is not self.kind:
+            raise ApbedError(f"{path} = {value!r}: expected {_kind_name(self.kind)}")
+        if self.choices and value not in self.choices:
+            raise ApbedError(f"{path} = {value!r}: expected one of {', '.join(self.choices)}")
+        if self.low is not None and value < self.low:
+            raise ApbedError(f"{path} = {value}: expected at least {self.low:g}")
+        if self.high is not None and value > self.high:
+            raise ApbedError(f"{path} = {value}: expected at most {self.high:g}")
+        return value
+
+
+# Seconds are virtual. `ap` is the access point's device, `station` each station's.
+KEYS: dict[str, Key] = {
+    "schema": Key(int, low=1, high=1),
+    "name": Key(str),
+    "title": Key(str),
+    "source": Key(str, ""),
+    "kernel": Key(str, "default"),
+    "seed": Key(int, 1, 0, 2**63 - 1),
+    "duration_s": Key(float, low=1, high=86400),
+    "warmup_s": Key(float, 0.0, 0, 86400),
+    "medium.phy": Key(str, "hrdsss-11", choices=PROFILES),
+    "medium.eifs": Key(bool, True),
+    "medium.retry": Key(int, 7, 1, 255),
+    "medium.pcap": Key(bool, False),
+    "ap.qdisc": Key(str),
+    "ap.inflight": Key(int, 0, 0, 1000),
+    "station.count": Key(int, low=1, high=50),
+    "station.qdisc": Key(str, "pfifo limit 100"),
+    "station.inflight": Key(int, 1, 0, 1000),
+    "wired.delay_ms": Key(float, 0.0, 0, 10000),
+}
+FLOW_KEYS: dict[str, Key] = {
+    "id": Key(str),
+    "station": Key(str),
+    "dir": Key(str, choices=("up", "down", "pulse")),
+    "start_s": Key(float, 0.0, 0, 86400),
+    "seconds": Key(float, 0.0, 0, 86400),
+    "bytes": Key(int, 0, 0, 2**40),
+    "count": Key(int, 0, 0, 10**9),
+    "every_s": Key(float, 0.0, 0, 86400),
+}
+NOT_SWEPT = ("schema", "name", "title", "source")
+# The names `params` uses for the keys that every run has there.
+PARAMETER = {"ap.qdisc": "qdisc", "ap.inflight": "inflight", "seed": "seed", "kernel": "kernel"}
+
+
+@dataclass(frozen=True)
+class Run:
+    """One point of a scenario: a value for each key, and the flows."""
+
+    id: str
+    params: dict[str, Any]
+    values: dict[str, Any]  # dotted key -> value
+    flows: list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A scenario file with its sweeps expanded into runs."""
+
+    name: str
+    title: str
+    source: str
+    runs: list[Run]
+
+
+def find(word: str) -> Path:
+    """The scenario file `word` names: a path, or the name of one that comes with apbed."""
+    for path in (Path(word), SCENARIOS / f"{word}.toml"):
+        if path.is_file():
+            return path
+    known = ", ".join(path.stem for path in sorted(SCENARIOS.glob("*.toml")))
+    raise ApbedError(f"no scenario {word!r}; give a file, or one of: {known}")
+
+
+def load(path: Path, settings: Sequence[str] = ()) -> Scenario:
+    """Read and check a scenario file; `settings` are KEY=VALUE words that replace its values."""
+    try:
+        table = tomllib.loads(path.read_text())
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ApbedError(f"{path.name}: {error}") from error
+    try:
+        return _scenario(table, settings)
+    except ApbedError as error:
+        raise ApbedError(f"{path.name}: {error}") from error
+
+
+def _scenario(table: dict[str, Any], settings: Sequence[str]) -> Scenario:
+    flows = table.pop("flow", [])
+    given = dict(_flatten(table))
+    given |= dict(_setting(word) for word in settings)
+    _refuse_unknown(given, KEYS)
+    lists = {path: _values(path, key, given) for path, key in KEYS.items()}
+    swept = [path for path, values in lists.items() if len(values) > 1]
+    runs = []
+    for point in itertools.product(*lists.values()):
+        values = dict(zip(lists, point, strict=True))
+        if values["warmup_s"] >= values["duration_s"]:
+            raise ApbedError("warmup_s: expected less than duration_s")
+        params = {name: values[path] for path, name in PARAMETER.items()}
+        params |= {PARAMETER.get(path, path): values[path] for path in swept}
+        runs.append(Run(_run_id(params, swept), params, values, _flows(flows, values)))
+    if len({run.id for run in runs}) < len(runs):
+        raise ApbedError("two runs of the sweep are the same; remove the repeated value")
+    first = runs[0].values
+    return Scenario(first["name"], first["title"], first["source"], runs)
+
+
+def _flatten(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from _flatten(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def _setting(word: str) -> tuple[str, Any]:
+    """KEY=VALUE with VALUE as in TOML; a word that is not TOML is a string."""
+    path, equals, text = word.partition("=")
+    if not equals or not path:
+        raise ApbedError(f"--set {word}: expected KEY=VALUE, for example seed=[1,2,3]")
+    try:
+        return path, tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return path, text
+
+
+def _refuse_unknown(given: Iterable[str], known: Iterable[str]) -> None:
+    for path in given:
+        if path not in known:
+            close = difflib.get_close_matches(path, list(known), n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
+            raise ApbedError(f"unknown key {path!r}; {hint}")
+
+
+def _values(path: str, key: Key, given: Mapping[str, Any]) -> list[Any]:
+    value = given.get(path, key.default)
+    if value is None:
+        raise ApbedError(f"{path} is missing")
+    if not isinstance(value, list) or path in NOT_SWEPT:
+        value = [value]
+    if not value:
+        raise ApbedError(f"{path} = []: expected at least one value")
+    return [key.check(path, entry) for entry in value]
+
+
+def _flows(tables: list[dict[str, Any]], values: dict[str, Any]) -> list[dict[str, Any]]:
+    """The flows of one run; each lasts as long as the run unless it says otherwise."""
+    if not tables:
+        raise ApbedError("no [[flow]]; a scenario needs at least one")
+    flows = [_flow(number, table, values) for number, table in enumerate(tables, start=1)]
+    ids = [flow["id"] for flow in flows]  # "server" is the record of the other ends
+    for flow_id in ids:
+        if ids.count(flow_id) > 1 or flow_id == "server":
+            raise ApbedError(f"flow.id = {flow_id!r}: expected a name no other flow has")
+    return flows
+
+
+def _flow(number: int, table: dict[str, Any], values: dict[str, Any]) -> dict[str, Any]:
+    where = f"flow {number}"
+    try:
+        _refuse_unknown(table, FLOW_KEYS)
+        flow = {key: FLOW_KEYS[key].check(key, value) for key, value in table.items()}
+        for key, spec in FLOW_KEYS.items():
+            if spec.default is None and key not in flow:
+                raise ApbedError(f"{key} is missing")
+        if not re.fullmatch(r"[A-Za-z0-9_.-]{1,32}", flow["id"]):
+            raise ApbedError(f"id = {flow['id']!r}: expected letters, digits, - . _, at most 32")
+        stations = [f"sta{k}" for k in range(1, values["station.count"] + 1)]
+        if flow["station"] not in stations:
+            raise ApbedError(f"station = {flow['station']!r}: expected one of {stations}")
+        return _complete_flow(flow, values["duration_s"])
+    except ApbedError as error:
+        raise ApbedError(f"{where}: {error}") from error
+
+
+def _complete_flow(flow: dict[str, Any], duration_s: float) -> dict[str, Any]:
+    flow.setdefault("start_s", 0.0)
+    if flow["dir"] == "pulse":
+        for key in ("count", "every_s", "bytes"):
+            if not flow.get(key):
+                raise ApbedError(f"{key} is missing; a pulse flow needs count, every_s and bytes")
+    elif "seconds" in flow and "bytes" in flow:
+        raise ApbedError("seconds and bytes exclude each other")
+    elif "bytes" not in flow:
+        flow.setdefault("seconds", duration_s - flow["start_s"])
+        if flow["seconds"] <= 0:
+            raise ApbedError("it would start after the end of the run")
+    return flow
+
+
+def _run_id(params: Mapping[str, Any], swept: Sequence[str]) -> str:
+    """A readable directory name: the scheduler, what else the sweep varies, the seed."""
+    names = [PARAMETER.get(path, path) for path in swept]
+    rest = [f"{name}-{params[name]}" for name in names if name not in ("qdisc", "seed")]
+    words = [str(params["qdisc"]), *rest, f"seed-{params['seed']}"]
+    return "_".join(re.sub(r"[^A-Za-z0-9.]+", "-", word) for word in words)
+
+
+def _kind_name(kind: type) -> str:
+    names = {int: "a whole number", float: "a number", str: "a string", bool: "true or false"}
+    return names[kind]

@@ -1,0 +1,309 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""One Wi-Fi cell inside a lab kernel: builds it, runs its flows, writes down what happened.
+
+Principle: real hostapd, real mac80211 and real TCP in one network namespace per machine of
+paper 004's test bed (its Fig. 1): the access point in the first one, `wired` behind it, and
+`sta1`, `sta2`... around it. Only the air is ours: dcfmedium decides what arrives, and when.
+
+Every wait here blocks. A process that polls would stop virtual time (`time-travel=inf-cpu`).
+
+    cell.py RUN_DIR       reads RUN_DIR/plan.json
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+PORT = 5001
+SSID = "lasack"
+CHANNEL, FREQUENCY_MHZ = 1, 2412
+WIRED_ADDRESS = "10.0.0.2"
+SETTLE_S = 1.0  # between the last association and the first flow
+
+HOSTAPD_CONF = f"""\
+interface=wlan0
+driver=nl80211
+ssid={SSID}
+hw_mode=b
+channel={CHANNEL}
+beacon_int=100
+wmm_enabled=0
+"""
+
+
+class CellError(Exception):
+    """One line that says what could not be set up."""
+
+
+def run(words: list[str], env: dict[str, str] | None = None) -> str:
+    """Run a command to its end and return its output; CellError with its last line if it fails."""
+    done = subprocess.run(words, capture_output=True, text=True, env=env, check=False)
+    if done.returncode:
+        said = (done.stderr or done.stdout).strip().splitlines()
+        raise CellError(f"`{shlex.join(words)}` failed: {said[0] if said else done.returncode}")
+    return done.stdout
+
+
+def inside(namespace: str | None, words: list[str]) -> list[str]:
+    """The same command inside a network namespace (None: the access point's)."""
+    return words if namespace is None else ["ip", "netns", "exec", namespace, *words]
+
+
+def radio_address(number: int) -> str:
+    """mac80211_hwsim's address of radio `number` (mac80211_hwsim.c, new radio)."""
+    return f"02:00:00:00:{number:02x}:00"
+
+
+class Cell:
+    """The machines of one plan, set up in order and taken down by the kernel's end."""
+
+    def __init__(self, run_dir: Path, plan: dict[str, Any]) -> None:
+        self.run_dir = run_dir
+        self.plan = plan
+        self.tools: dict[str, str] = plan["tools"]
+        self.stations = [f"sta{k}" for k in range(1, plan["station"]["count"] + 1)]
+        self.tc_env = dict(os.environ, TC_LIB_DIR=self.tools["tc_lib_dir"])
+        self.running: list[tuple[str, subprocess.Popen[str]]] = []
+        self.clients: list[subprocess.Popen[bytes]] = []
+
+    def start(self, name: str, words: list[str], ready: str | None = None) -> None:
+        """Start a program that must live until `stop`; wait for its line `ready`."""
+        log = (self.run_dir / f"{name}.log").open("w")
+        process = subprocess.Popen(
+            words, stdout=subprocess.PIPE if ready else log, stderr=log, text=True
+        )
+        self.running.append((name, process))
+        if ready:
+            assert process.stdout is not None
+            for line in process.stdout:
+                if ready in line:
+                    return
+            raise CellError(f"{name} ended before it was ready: {last_line(log.name)}")
+
+    def check(self) -> None:
+        """CellError when a program that must live has ended."""
+        for name, process in self.running:
+            if (status := process.poll()) is not None:
+                said = last_line(str(self.run_dir / f"{name}.log"))
+                raise CellError(f"{name} ended during the run with status {status}: {said}")
+
+    def stop(self, name: str) -> None:
+        """End one program and hear its last word."""
+        for entry in [entry for entry in self.running if entry[0] == name]:
+            self.running.remove(entry)
+            entry[1].send_signal(signal.SIGTERM)
+            if status := entry[1].wait():
+                said = last_line(str(self.run_dir / f"{name}.log"))
+                raise CellError(f"{name} failed with status {status}: {said}")
+
+    def radios(self) -> None:
+        """Load the kernel modules: one radio for the access point and one per station."""
+        for module in self.plan["modules"]:
+            run(["insmod", module])
+        run(["insmod", self.plan["hwsim"], f"radios={len(self.stations) + 1}"])
+
+    def medium(self) -> None:
+        """Put the radios on the air of dcfmedium; without it hwsim's own would be perfect."""
+        medium = self.plan["medium"]
+        words = [self.tools["dcfmedium"], "hwsim", "--phy", medium["phy"]]
+        words += ["--eifs", "on" if medium["eifs"] else "off", "--retry", str(medium["retry"])]
+        words += ["--seed", str(self.plan["seed"]), "--stats", str(self.run_dir / "medium.json")]
+        if medium["pcap"]:
+            words += ["--pcap", str(self.run_dir / "air.pcap")]
+        for number, name in enumerate(["ap", *self.stations]):
+            words += ["--station", f"{radio_address(number)},name={name}"]
+        self.start("dcfmedium", words, ready="ready")
+
+    def machines(self) -> None:
+        """The namespaces, the wire behind the access point and the stations' radios."""
+        run(["sysctl", "-qw", "net.ipv4.ip_forward=1", "net.ipv6.conf.all.disable_ipv6=1"])
+        for name in ["wired", *self.stations]:
+            run(["ip", "netns", "add", name])
+            quiet = "net.ipv6.conf.all.disable_ipv6=1"
+            run(inside(name, ["sysctl", "-qw", quiet, "net.ipv6.conf.default.disable_ipv6=1"]))
+        run(["ip", "link", "add", "eth0", "type", "veth", "peer", "eth0", "netns", "wired"])
+        # An Ethernet port hands the access point frames, not segments of 64 kB.
+        for namespace in (None, "wired"):
+            run(inside(namespace, ["ethtool", "-K", "eth0", "tso", "off", "gso", "off"]))
+        configure(None, "eth0", "10.0.0.1")
+        configure("wired", "eth0", WIRED_ADDRESS)
+        run(inside("wired", ["ip", "route", "add", "default", "via", "10.0.0.1"]))
+        for number, name in enumerate(self.stations, start=1):
+            run(["iw", "phy", f"phy{number}", "set", "netns", "name", name])
+        if delay_ms := self.plan["wired"]["delay_ms"]:
+            for namespace in (None, "wired"):
+                netem = ["root", "netem", "limit", "100000", "delay", f"{delay_ms}ms"]
+                run(inside(namespace, ["tc", "qdisc", "replace", "dev", "eth0", *netem]))
+
+    def associate(self) -> None:
+        """hostapd on the access point, then each station joins by cfg80211's own connect."""
+        conf = Path("/run/hostapd.conf")
+        conf.write_text(HOSTAPD_CONF)
+        self.start("hostapd", ["hostapd", str(conf)], ready="AP-ENABLED")
+        configure(None, "wlan0", "10.1.0.1")
+        for number, name in enumerate(self.stations, start=1):
+            device = f"wlan{number}"
+            configure(name, device, f"10.1.0.{10 + number}")
+            run(inside(name, ["iw", "dev", device, "set", "power_save", "off"]))
+            connect = ["iw", "dev", device, "connect", "-w", SSID, str(FREQUENCY_MHZ)]
+            run(inside(name, connect))
+            run(inside(name, ["ip", "route", "add", "default", "via", "10.1.0.1"]))
+        self.neighbours()
+
+    def neighbours(self) -> None:
+        """Permanent neighbours: ARP's random timers would differ from run to run."""
+        wire = {side: link_address(side, "eth0") for side in (None, "wired")}
+        known: list[tuple[str | None, str, str, str]] = [
+            (None, "eth0", WIRED_ADDRESS, wire["wired"]),
+            ("wired", "eth0", "10.0.0.1", wire[None]),
+        ]
+        for number, name in enumerate(self.stations, start=1):
+            known.append((None, "wlan0", f"10.1.0.{10 + number}", radio_address(number)))
+            known.append((name, f"wlan{number}", "10.1.0.1", radio_address(0)))
+        for namespace, device, address, lladdr in known:
+            words = ["ip", "neigh", "replace", address, "lladdr", lladdr, "dev", device]
+            run(inside(namespace, [*words, "nud", "permanent"]))
+
+    def queues(self) -> None:
+        """The scheduler under test on the access point, and the stations' own queue."""
+        self.attach(None, "wlan0", self.plan["ap"])
+        for number, name in enumerate(self.stations, start=1):
+            self.attach(name, f"wlan{number}", self.plan["station"])
+
+    def attach(self, namespace: str | None, device: str, queue: dict[str, Any]) -> None:
+        """`qdisc` at the root, or below a bound of `inflight` packets to the radio."""
+        replace = ["tc", "qdisc", "replace", "dev", device]
+        where = ["root"]
+        if queue["inflight"]:
+            bound = ["root", "handle", "1:", "inflight", "limit", str(queue["inflight"])]
+            run(inside(namespace, [*replace, *bound]), env=self.tc_env)
+            where = ["parent", "1:1"]
+        words = [*replace, *where, "handle", "2:", *shlex.split(queue["qdisc"])]
+        run(inside(namespace, words), env=self.tc_env)
+
+    def flows(self, t0: float) -> None:
+        """One server behind the access point and one client process per flow, at `t0`."""
+        flowgen = self.tools["flowgen"]
+        records = self.run_dir / "flows"
+        records.mkdir()
+        serve = [flowgen, "serve", "--port", str(PORT), "--out", str(records / "server.jsonl")]
+        self.start("flowgen-server", inside("wired", serve))
+        for flow in self.plan["flows"]:
+            kind = flow["dir"]
+            words = [flowgen, "pulse" if kind == "pulse" else "run", "--id", flow["id"]]
+            words += ["--host", WIRED_ADDRESS, "--port", str(PORT)]
+            words += ["--start-at", f"{t0 + flow['start_s']:.9f}"]
+            words += ["--out", str(records / f"{flow['id']}.jsonl")]
+            if kind == "pulse":
+                words += ["--count", str(flow["count"]), "--every", str(flow["every_s"])]
+                words += ["--bytes", str(flow["bytes"])]
+            else:
+                size = ["--bytes", str(flow["bytes"])] if "bytes" in flow else []
+                words += ["--dir", kind, *(size or ["--seconds", str(flow["seconds"])])]
+            log = (self.run_dir / f"flow-{flow['id']}.log").open("w")
+            client = subprocess.Popen(inside(flow["station"], words), stdout=log, stderr=log)
+            self.clients.append(client)
+
+    def end_flows(self) -> None:
+        """End what still runs; each side then records what it has, in no virtual time."""
+        for client in self.clients:
+            client.terminate()
+        for client in self.clients:
+            client.wait()
+        self.stop("flowgen-server")
+
+    def snapshot(self, name: str) -> None:
+        """The access point's queue as `tc` shows it now."""
+        words = ["tc", "-s", "-j", "qdisc", "show", "dev", "wlan0"]
+        (self.run_dir / name).write_text(run(words, env=self.tc_env))
+
+    def mark_medium(self) -> None:
+        """Start the medium's statistics, digest and random streams anew."""
+        dict(self.running)["dcfmedium"].send_signal(signal.SIGUSR1)
+
+
+def configure(namespace: str | None, device: str, address: str) -> None:
+    run(inside(namespace, ["ip", "address", "add", f"{address}/24", "dev", device]))
+    run(inside(namespace, ["ip", "link", "set", device, "up"]))
+
+
+def link_address(namespace: str | None, device: str) -> str:
+    shown = json.loads(run(inside(namespace, ["ip", "-j", "link", "show", device])))
+    return str(shown[0]["address"])
+
+
+def last_line(path: str) -> str:
+    lines = Path(path).read_text(errors="replace").strip().splitlines()
+    return lines[-1] if lines else "it said nothing"
+
+
+def sleep_until(moment: float) -> None:
+    """Block until CLOCK_MONOTONIC reads `moment` seconds."""
+    if (left := moment - time.monotonic()) > 0:
+        time.sleep(left)
+
+
+def seconds_between(start: float, end: float) -> Iterator[float]:
+    """Every whole second after `start`, up to `end`."""
+    moment = start
+    while moment < end:
+        moment = min(moment + 1.0, end)
+        yield moment
+
+
+def measure(cell: Cell, record: dict[str, Any]) -> None:
+    """Set up, run the flows from t0 to t1, and keep what the queue and the medium counted."""
+    progress = cell.run_dir / "progress"
+    for step in (cell.radios, cell.medium, cell.machines, cell.associate, cell.queues):
+        progress.write_text(f"{step.__name__}\n")
+        step()
+    t0 = time.monotonic() + SETTLE_S
+    t1 = t0 + cell.plan["duration_s"]
+    record |= {"t0_s": t0, "t1_s": t1}
+    cell.flows(t0)
+    sleep_until(t0)
+    cell.mark_medium()
+    cell.snapshot("qdisc_start.json")
+    for moment in seconds_between(t0, t1):
+        sleep_until(moment)
+        progress.write_text(f"{moment - t0:.0f}\n")
+        cell.check()
+    cell.end_flows()
+    cell.snapshot("qdisc.json")
+    cell.stop("dcfmedium")
+
+
+def main(run_dir: Path) -> int:
+    plan = json.loads((run_dir / "plan.json").read_text())
+    kinds = ["inflight"] if plan["ap"]["inflight"] else []
+    record: dict[str, Any] = {
+        "schema": 1,
+        "kernel_release": os.uname().release,
+        "qdisc_expected": [*kinds, shlex.split(plan["ap"]["qdisc"])[0]],
+        "errors": [],
+    }
+    cell = Cell(run_dir, plan)
+    try:
+        measure(cell, record)
+    except (CellError, OSError) as error:
+        record["errors"].append(str(error))
+        for name, _ in list(cell.running):
+            with contextlib.suppress(CellError):
+                cell.stop(name)
+    (run_dir / "guest.json").write_text(json.dumps(record, indent=1) + "\n")
+    return 1 if record["errors"] else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(Path(sys.argv[1])))
