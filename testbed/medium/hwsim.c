@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * dcfmedium hwsim: the MAC core as the medium of mac80211_hwsim's radios.
+ *
+ * One loop sleeps in epoll until a radio hands in a frame, the core's next
+ * event is due, or a signal asks for something; it never polls, because under
+ * UML's time travel virtual time passes only while every process sleeps.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "hwsim_abi.h"
+#include "hwsim_link.h"
+#include "mac.h"
+#include "options.h"
+#include "pcap.h"
+#include "station_option.h"
+#include "stats_json.h"
+
+#define FCS_BYTES	4
+
+/* Shortest frame with a receiver address, and where that is (8.2.4). */
+#define MPDU_MIN	10
+#define MPDU_ADDR1	4
+#define FC0_TYPE	0x0c
+#define FC0_TYPE_DATA	0x08
+#define FC0_NO_PAYLOAD	0x40
+
+/* A frame between its arrival and its TX status. */
+struct air_frame {
+	struct mac_frame mac;
+	struct hwsim_frame hwsim;
+	uint8_t bytes[];
+};
+
+struct front_end {
+	struct mac_config config;
+	struct mac_station_config defaults;
+	struct mac_station_config declared[MAC_MAX_STATIONS];
+	int n_declared;
+	FILE *stats;
+	FILE *pcap;
+
+	struct mac mac;
+	struct hwsim_link *link;
+	struct integrity integrity;
+	uint64_t in_hand;	/* frames taken and without TX status yet */
+	ns_t now;
+
+	int epoll_fd;
+	int timer_fd;
+	int signal_fd;
+	ns_t armed;
+	bool stop;
+};
+
+static const char hwsim_help[] =
+"usage: dcfmedium hwsim --phy PROFILE [options]\n"
+"\n"
+"The medium of all mac80211_hwsim radios of this network namespace. Prints\n"
+"`ready` when it has them. SIGUSR1 restarts statistics and random streams;\n"
+"SIGTERM writes the statistics and ends.\n"
+"\n"
+"  --phy PROFILE     see `dcfmedium --help`\n"
+"  --eifs on|off     observers of a collision wait EIFS (on) or DIFS (default on)\n"
+"  --retry M         attempts in all for a frame (default 7)\n"
+"  --seed K          random streams (default 1)\n"
+"  --station ADDR[,name=NAME][,retry=M][,cwmin=N][,cwmax=N]\n"
+"                    a radio by its interface's address; N counts the values\n"
+"                    of the contention window (802.11b: 32 and 1024). Radios\n"
+"                    not named here get the defaults. May be repeated.\n"
+"  --stats FILE      where SIGTERM writes the statistics (JSON)\n"
+"  --pcap FILE       every attempt, with radiotap headers; collided ones have\n"
+"                    the failed FCS flag\n"
+"\n"
+"example:\n"
+"  dcfmedium hwsim --phy hrdsss-11 --seed 1 --stats medium.json \\\n"
+"          --station 02:00:00:00:00:00,name=ap,retry=7 &\n";
+
+static struct air_frame *air_frame(const struct mac_frame *frame)
+{
+	return (struct air_frame *)((char *)frame -
+				    offsetof(struct air_frame, mac));
+}
+
+static ns_t clock_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * NS_PER_S + ts.tv_nsec;
+}
+
+static uint32_t rate_index(struct front_end *fe, const struct mac_frame *frame)
+{
+	return hwsim_rate_index(air_frame(frame)->hwsim.freq,
+				mac_rate(&fe->mac, frame));
+}
+
+static void deliver_to(struct front_end *fe, int to,
+		       const struct mac_frame *frame)
+{
+	uint8_t radio[MAC_ADDR_LEN];
+
+	memcpy(radio, fe->mac.stations[to].config.addr, MAC_ADDR_LEN);
+	radio[0] |= HWSIM_ADDRESS_BIT;
+	hwsim_deliver(fe->link, radio, &air_frame(frame)->hwsim,
+		      rate_index(fe, frame), frame->to == MAC_EVERYBODY);
+}
+
+static void on_deliver(void *ctx, int from, struct mac_frame *frame)
+{
+	struct front_end *fe = ctx;
+
+	if (frame->to >= 0)
+		deliver_to(fe, frame->to, frame);
+	if (frame->to != MAC_EVERYBODY)
+		return;
+	for (int i = 0; i < fe->mac.n_stations; i++)
+		if (i != from)
+			deliver_to(fe, i, frame);
+}
+
+static void on_status(void *ctx, int from, struct mac_frame *frame, bool acked)
+{
+	struct front_end *fe = ctx;
+
+	(void)from;
+	hwsim_report(fe->link, &air_frame(frame)->hwsim, rate_index(fe, frame),
+		     frame->attempts, acked);
+	fe->in_hand--;
+	free(air_frame(frame));
+}
+
+static void on_attempt(void *ctx, int from, const struct mac_frame *frame,
+		       ns_t start, bool collided)
+{
+	struct front_end *fe = ctx;
+	const struct hwsim_frame *hwsim = &air_frame(frame)->hwsim;
+	struct pcap_attempt attempt = {
+		.start = start,
+		.rate = mac_rate(&fe->mac, frame),
+		.freq = hwsim->freq,
+		.number = frame->attempts,
+		.collided = collided,
+		.bytes = hwsim->bytes,
+		.length = hwsim->length,
+	};
+
+	(void)from;
+	if (fe->pcap)
+		pcap_write(fe->pcap, &attempt);
+}
+
+static const struct mac_ops hwsim_ops = {
+	.attempt = on_attempt,
+	.deliver = on_deliver,
+	.status = on_status,
+};
+
+/* The sender's station; a radio not declared gets the defaults. */
+static int sender_of(struct front_end *fe, const struct hwsim_frame *frame)
+{
+	struct mac_station_config config = fe->defaults;
+	int from;
+
+	memcpy(config.addr, frame->radio, MAC_ADDR_LEN);
+	config.addr[0] &= ~HWSIM_ADDRESS_BIT;
+	from = mac_find_station(&fe->mac, config.addr);
+	if (from != MAC_NOBODY)
+		return from;
+	name_after_address(&config);
+	return mac_add_station(&fe->mac, &config);
+}
+
+/* What the core must know of a frame, from its header (8.2.4). */
+static void classify(struct front_end *fe, struct air_frame *frame)
+{
+	const uint8_t *mpdu = frame->bytes;
+	const uint8_t *addr1 = mpdu + MPDU_ADDR1;
+	bool group = addr1[0] & 1;
+	bool data = (mpdu[0] & FC0_TYPE) == FC0_TYPE_DATA;
+
+	frame->mac = (struct mac_frame){
+		.to = group ? MAC_EVERYBODY : mac_find_station(&fe->mac, addr1),
+		.bytes = frame->hwsim.length + FCS_BYTES,
+		.wants_ack = !group &&
+			     !(frame->hwsim.flags & HWSIM_TX_CTL_NO_ACK),
+		.basic_rate = group || !data,
+		.carries_data = !group && data && !(mpdu[0] & FC0_NO_PAYLOAD),
+	};
+}
+
+static void on_frame(void *ctx, const struct hwsim_frame *hwsim)
+{
+	struct front_end *fe = ctx;
+	struct air_frame *frame;
+	int from;
+
+	if (hwsim->length < MPDU_MIN || hwsim->length > HWSIM_FRAME_MAX) {
+		fe->integrity.malformed++;
+		return;
+	}
+	from = sender_of(fe, hwsim);
+	if (from < 0) {
+		fe->integrity.unknown_station++;
+		return;
+	}
+	frame = malloc(sizeof(*frame) + hwsim->length);
+	if (!frame)
+		fatal("out of memory");
+	frame->hwsim = *hwsim;
+	memcpy(frame->bytes, hwsim->bytes, hwsim->length);
+	frame->hwsim.bytes = frame->bytes;
+	classify(fe, frame);
+	fe->in_hand++;
+	mac_enqueue(&fe->mac, from, &frame->mac, fe->now);
+	if (fe->mac.stations[from].backlog >= HWSIM_QUEUE_LIMIT)
+		fe->integrity.queue_overflow++;
+}
+
+static void write_stats(struct front_end *fe)
+{
+	uint64_t queued = 0;
+
+	for (int i = 0; i < fe->mac.n_stations; i++)
+		queued += fe->mac.stations[i].backlog;
+	fe->integrity.lost = fe->in_hand - queued;
+	if (!fe->stats)
+		return;
+	stats_write(fe->stats, &fe->mac, fe->now, &fe->integrity, -1);
+	if (fclose(fe->stats))
+		fatal("--stats: cannot write: %s", strerror(errno));
+}
+
+static void take_signal(struct front_end *fe)
+{
+	struct signalfd_siginfo info;
+
+	if (read(fe->signal_fd, &info, sizeof(info)) != sizeof(info))
+		return;
+	if (info.ssi_signo != SIGUSR1) {
+		fe->stop = true;
+		return;
+	}
+	mac_mark(&fe->mac, fe->now);
+	memset(&fe->integrity, 0, sizeof(fe->integrity));
+}
+
+static void watch(struct front_end *fe, int fd, uint32_t events)
+{
+	struct epoll_event event = { .events = events, .data.fd = fd };
+
+	if (fd < 0 || epoll_ctl(fe->epoll_fd, EPOLL_CTL_ADD, fd, &event))
+		fatal("cannot set up epoll: %s", strerror(errno));
+}
+
+static void open_events(struct front_end *fe)
+{
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	fe->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC);
+	fe->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+	fe->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	watch(fe, fe->signal_fd, EPOLLIN);
+	/* Edge triggered: setting it anew forgets an expiry, no read needed. */
+	watch(fe, fe->timer_fd, EPOLLIN | EPOLLET);
+	watch(fe, hwsim_fd(fe->link), EPOLLIN);
+}
+
+static void arm_timer(struct front_end *fe)
+{
+	ns_t next = mac_next(&fe->mac);
+	struct itimerspec when = { 0 };
+
+	if (next == fe->armed)
+		return;
+	fe->armed = next;
+	if (next != NS_NEVER) {
+		when.it_value.tv_sec = next / NS_PER_S;
+		when.it_value.tv_nsec = next % NS_PER_S;
+	}
+	if (timerfd_settime(fe->timer_fd, TFD_TIMER_ABSTIME, &when, NULL))
+		fatal("cannot set the timer: %s", strerror(errno));
+}
+
+static void wake_up(struct front_end *fe)
+{
+	struct epoll_event events[3];
+	bool timer = false, frames = false, signalled = false;
+	int n = epoll_wait(fe->epoll_fd, events, 3, -1);
+
+	for (int i = 0; i < n; i++) {
+		timer |= events[i].data.fd == fe->timer_fd;
+		signalled |= events[i].data.fd == fe->signal_fd;
+		frames |= events[i].data.fd == hwsim_fd(fe->link);
+	}
+	/* The timer alone: it is as late as we like, so save a system call. */
+	fe->now = timer && !frames && !signalled ? fe->armed : clock_now();
+	mac_advance(&fe->mac, fe->now);
+	if (frames)
+		hwsim_receive(fe->link, on_frame, fe);
+	if (signalled)
+		take_signal(fe);
+	hwsim_flush(fe->link);
+}
+
+static FILE *open_output(const char *option, const char *path)
+{
+	FILE *file = fopen(path, "w");
+
+	if (!file)
+		fatal("%s: cannot write %s: %s", option, path, strerror(errno));
+	return file;
+}
+
+/* First pass: what the stations' defaults depend on. */
+static void parse_options(struct front_end *fe, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "phy", required_argument, NULL, 'p' },
+		{ "eifs", required_argument, NULL, 'e' },
+		{ "retry", required_argument, NULL, 'm' },
+		{ "seed", required_argument, NULL, 'k' },
+		{ "station", required_argument, NULL, 'a' },
+		{ "stats", required_argument, NULL, 'o' },
+		{ "pcap", required_argument, NULL, 'c' },
+		{ "help", no_argument, NULL, 'h' },
+		{ }
+	};
+	const char *stations[MAC_MAX_STATIONS];
+	const char *stats = NULL, *pcap = NULL;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		switch (c) {
+		case 'p':
+			fe->config.phy = parse_phy(optarg);
+			break;
+		case 'e':
+			fe->config.eifs = parse_switch("--eifs", optarg);
+			break;
+		case 'm':
+			fe->defaults.retry_limit =
+				parse_number("--retry", optarg, 1, 255);
+			break;
+		case 'k':
+			fe->config.seed = parse_number("--seed", optarg, 0,
+						       UINT64_MAX);
+			break;
+		case 'a':
+			if (fe->n_declared == MAC_MAX_STATIONS)
+				usage_error("more than %d --station", MAC_MAX_STATIONS);
+			stations[fe->n_declared++] = optarg;
+			break;
+		case 'o':
+			stats = optarg;
+			break;
+		case 'c':
+			pcap = optarg;
+			break;
+		case 'h':
+			fputs(hwsim_help, stdout);
+			exit(EXIT_SUCCESS);
+		default:
+			usage_error("see `dcfmedium hwsim --help`");
+		}
+	}
+	if (optind < argc)
+		usage_error("hwsim takes no argument '%s'", argv[optind]);
+	if (!fe->config.phy)
+		usage_error("hwsim needs --phy; there are %s", phy_names());
+	fe->defaults.cw_min = fe->config.phy->cw_min;
+	fe->defaults.cw_max = fe->config.phy->cw_max;
+	for (int i = 0; i < fe->n_declared; i++) {
+		fe->declared[i] = fe->defaults;
+		parse_station(stations[i], &fe->declared[i]);
+	}
+	if (stats)
+		fe->stats = open_output("--stats", stats);
+	if (pcap)
+		fe->pcap = pcap_open(pcap);
+}
+
+int hwsim_command(int argc, char **argv)
+{
+	static struct front_end fe = {
+		.config = { .eifs = true, .rts_threshold = UINT_MAX, .seed = 1 },
+		.defaults = { .retry_limit = 7 },
+		.armed = NS_NEVER,
+	};
+
+	parse_options(&fe, argc, argv);
+	mac_init(&fe.mac, &fe.config, &hwsim_ops, &fe);
+	for (int i = 0; i < fe.n_declared; i++) {
+		if (mac_find_station(&fe.mac, fe.declared[i].addr) != MAC_NOBODY)
+			usage_error("--station: two stations have the address of %s",
+				    fe.declared[i].name);
+		mac_add_station(&fe.mac, &fe.declared[i]);
+	}
+	fe.link = hwsim_open(&fe.integrity);
+	open_events(&fe);
+	mac_mark(&fe.mac, clock_now());
+	puts("ready");
+	fflush(stdout);
+
+	while (!fe.stop) {
+		arm_timer(&fe);
+		wake_up(&fe);
+	}
+	write_stats(&fe);
+	if (fe.pcap && fclose(fe.pcap))
+		fatal("--pcap: cannot write: %s", strerror(errno));
+	hwsim_close(fe.link);
+	return EXIT_SUCCESS;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The MAC core: the distributed coordination function of IEEE Std 802.11-2012,
+ * 9.3, for stations that all hear each other on one channel.
+ *
+ * The core is driven by events and knows no clock, no socket and no kernel
+ * header. Its user calls mac_advance() to move time forward, mac_enqueue() to
+ * hand in a frame at the time advanced to, and sleeps until mac_next(). What
+ * happened comes back through struct mac_ops.
+ *
+ * A transmission is decided when it begins: the first station whose backoff
+ * ends takes the medium, and every other one whose backoff ends less than a
+ * slot later cannot have sensed it (that is what aSlotTime is, 9.3.7) and
+ * collides with it. Stations whose waits differ (DIFS, EIFS, ACK timeout) are
+ * thus not forced on one common slot grid.
+ */
+#ifndef DCFMEDIUM_MAC_H
+#define DCFMEDIUM_MAC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "phy.h"
+#include "rng.h"
+
+#define MAC_ADDR_LEN		6
+#define MAC_NAME_LEN		32
+#define MAC_MAX_STATIONS	128
+
+/* Receivers that are not the index of a station. */
+#define MAC_NOBODY		(-1)
+#define MAC_EVERYBODY		(-2)
+
+/* A frame belongs to the core from mac_enqueue() until ops->status(). */
+struct mac_frame {
+	struct mac_frame *next;
+	int to;			/* station, MAC_EVERYBODY or MAC_NOBODY */
+	unsigned int bytes;	/* MPDU with FCS */
+	bool wants_ack;
+	bool basic_rate;	/* at the lowest basic rate, not the data rate */
+	bool carries_data;	/* unicast data with payload, for the counters */
+	unsigned int attempts;	/* transmissions so far; the core counts */
+};
+
+/*
+ * Counters of one station since the last mark; attempts count when they end.
+ *	tx = delivered + collisions + unanswered	(frames that want an ACK)
+ *	backlog_start + frames_in = delivered + drops + broadcasts + backlog
+ */
+struct mac_counters {
+	uint64_t frames_in;
+	uint64_t data_frames_in;
+	uint64_t bytes_in;
+	uint64_t tx;
+	uint64_t collisions;
+	uint64_t unanswered;		/* heard, but nobody there to answer */
+	uint64_t retries;		/* attempts after a frame's first */
+	uint64_t drops;			/* retry limit reached */
+	uint64_t delivered;		/* acknowledged */
+	uint64_t broadcasts;		/* sent without ACK */
+	uint64_t broadcast_collisions;	/* of them, lost */
+	uint64_t backlog_start;		/* queued at the mark */
+	uint64_t queue_high_water;
+	ns_t airtime;			/* its attempts and the ACKs to them */
+};
+
+/* What the medium was used for since the last mark; the rest was idle. */
+struct mac_airtime {
+	ns_t success;
+	ns_t collision;
+	ns_t broadcast;
+	ns_t unanswered;
+};
+
+/* cw_min, cw_max: number of values of the contention window. */
+struct mac_station_config {
+	char name[MAC_NAME_LEN];
+	uint8_t addr[MAC_ADDR_LEN];
+	unsigned int retry_limit;	/* M: attempts in all, 1 = no retry */
+	unsigned int cw_min;
+	unsigned int cw_max;
+};
+
+struct mac_station {
+	struct mac_station_config config;
+	uint64_t id;			/* the address as a number */
+	struct rng rng;
+	struct mac_frame *head;
+	struct mac_frame **tail;
+	unsigned int backlog;
+	unsigned int cw;
+	bool backing_off;		/* a count is drawn and not used up */
+	unsigned int backoff;		/* slots left at resume */
+	ns_t resume;			/* its DIFS or EIFS ends: counting starts */
+	ns_t head_since;		/* when the queue became non-empty */
+	ns_t start;			/* of the transmission in progress */
+	ns_t occupied;			/* its length */
+	struct mac_counters counters;
+};
+
+/*
+ * attempt: one transmission is over, lost or not; for traces.
+ * deliver: @frame has just reached its receivers (end of the data frame).
+ * status:  the core is done with @frame and gives it back: acknowledged,
+ *          dropped, or sent without ACK.
+ * Each may call mac_enqueue() and nothing else. NULL means not wanted.
+ */
+struct mac_ops {
+	void (*attempt)(void *ctx, int from, const struct mac_frame *frame,
+			ns_t start, bool collided);
+	void (*deliver)(void *ctx, int from, struct mac_frame *frame);
+	void (*status)(void *ctx, int from, struct mac_frame *frame, bool acked);
+};
+
+struct mac_config {
+	const struct phy_profile *phy;
+	bool eifs;			/* observers of a collision wait EIFS */
+	unsigned int rts_threshold;	/* RTS for longer MPDUs; UINT_MAX = never */
+	uint64_t seed;
+};
+
+enum mac_state {
+	MAC_IDLE,
+	MAC_DATA,	/* one or more frames in the air */
+	MAC_ACK,	/* SIFS and ACK of a delivered frame */
+};
+
+struct mac {
+	struct mac_config config;
+	const struct mac_ops *ops;
+	void *ctx;
+
+	/* Constants of the profile, so that the hot path adds and compares. */
+	ns_t slot, sifs, difs, eifs, ack_timeout;
+
+	enum mac_state state;
+	ns_t busy_since;
+	ns_t busy_until;
+	int senders[MAC_MAX_STATIONS];
+	int n_senders;
+
+	struct mac_station stations[MAC_MAX_STATIONS];
+	int n_stations;
+
+	ns_t mark;
+	uint64_t digest;
+	struct mac_airtime airtime;
+};
+
+/* Set up *@mac; @ops and @ctx must outlive it. */
+void mac_init(struct mac *mac, const struct mac_config *config,
+	      const struct mac_ops *ops, void *ctx);
+
+/* Add a station; returns its index, or -1 if there are MAC_MAX_STATIONS. */
+int mac_add_station(struct mac *mac, const struct mac_station_config *config);
+
+/* The station with this address, or MAC_NOBODY. */
+int mac_find_station(const struct mac *mac, const uint8_t *addr);
+
+/* Play everything up to and including @now. Time never goes back. */
+void mac_advance(struct mac *mac, ns_t now);
+
+/* Hand in @frame at @now, after mac_advance(@now). */
+void mac_enqueue(struct mac *mac, int from, struct mac_frame *frame, ns_t now);
+
+/*
+ * When to call mac_advance() next: the first instant at which, if nothing
+ * is handed in before, a callback may happen. NS_NEVER: nothing to send.
+ */
+ns_t mac_next(const struct mac *mac);
+
+/*
+ * Start measuring at @now: counters, digest and random streams begin again.
+ * Queues stay, and so does a backoff that is being counted down.
+ */
+void mac_mark(struct mac *mac, ns_t now);
+
+/* Length of @frame in the air, and the rate it is sent at. */
+unsigned int mac_rate(const struct mac *mac, const struct mac_frame *frame);
+ns_t mac_airtime(const struct mac *mac, const struct mac_frame *frame);
+
+#endif

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* dcfmedium: an 802.11 medium with contention, alone or below mac80211_hwsim. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "options.h"
+
+static const char help[] =
+"usage: dcfmedium COMMAND [options]\n"
+"\n"
+"An 802.11 medium: slotted DCF with backoff, collisions and retries.\n"
+"\n"
+"  hwsim      carry the frames of mac80211_hwsim's radios\n"
+"  saturate   stations that always send, without a kernel\n"
+"\n"
+"Profiles: %s.\n"
+"`dcfmedium COMMAND --help` describes a command.\n"
+"\n"
+"examples:\n"
+"  dcfmedium saturate --stations 5 --phy hrdsss-11 --payload 1500 --json\n"
+"  dcfmedium hwsim --phy hrdsss-11 --seed 1 --station 02:00:00:00:00:00,name=ap --stats medium.json\n";
+
+int main(int argc, char **argv)
+{
+	if (argc < 2)
+		usage_error("no command; say 'hwsim' or 'saturate', or --help");
+	if (!strcmp(argv[1], "--help")) {
+		printf(help, phy_names());
+		return EXIT_SUCCESS;
+	}
+	if (!strcmp(argv[1], "saturate"))
+		return saturate_command(argc - 1, argv + 1);
+	if (!strcmp(argv[1], "hwsim"))
+		return hwsim_command(argc - 1, argv + 1);
+	usage_error("no command '%s'; there are 'hwsim' and 'saturate'", argv[1]);
+}

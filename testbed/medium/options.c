@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Command line values: see options.h. */
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options.h"
+
+static void complain(const char *format, va_list args)
+{
+	fputs("dcfmedium: ", stderr);
+	vfprintf(stderr, format, args);
+	fputc('\n', stderr);
+}
+
+void usage_error(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	complain(format, args);
+	va_end(args);
+	exit(EXIT_USAGE);
+}
+
+void fatal(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	complain(format, args);
+	va_end(args);
+	exit(EXIT_FAILURE);
+}
+
+uint64_t parse_number(const char *option, const char *text, uint64_t min,
+		      uint64_t max)
+{
+	char *end;
+	unsigned long long value;
+
+	errno = 0;
+	value = strtoull(text, &end, 10);
+	/* strtoull takes "-1" and " 1"; a number starts with a digit here. */
+	if (!isdigit((unsigned char)*text) || *end || errno || value < min ||
+	    value > max)
+		usage_error("%s: '%s' is not a whole number from %llu to %llu",
+			    option, text, (unsigned long long)min,
+			    (unsigned long long)max);
+	return value;
+}
+
+ns_t parse_seconds(const char *option, const char *text)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	if (!isdigit((unsigned char)*text) || *end || !isfinite(value) ||
+	    value < 1e-3 || value > 1e6)
+		usage_error("%s: '%s' is not a number of seconds from 0.001 to 1000000",
+			    option, text);
+	return llround(value * NS_PER_S);
+}
+
+bool parse_switch(const char *option, const char *text)
+{
+	if (!strcmp(text, "on"))
+		return true;
+	if (strcmp(text, "off"))
+		usage_error("%s: '%s' is neither 'on' nor 'off'", option, text);
+	return false;
+}
+
+const struct phy_profile *parse_phy(const char *text)
+{
+	const struct phy_profile *phy = phy_find(text);
+
+	if (!phy)
+		usage_error("--phy: no profile '%s'; there are %s", text,
+			    phy_names());
+	return phy;
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The value of --station: see station_option.h. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options.h"
+#include "station_option.h"
+
+#define CW_LIMIT	65536
+#define RETRY_LIMIT	255	/* hwsim reports attempts in an octet */
+
+/* "02:00:00:00:01:00", a unicast address, up to the end or a comma. */
+static bool parse_address(const char *text, uint8_t *addr)
+{
+	for (int i = 0; i < MAC_ADDR_LEN; i++, text += 3) {
+		char end = i + 1 < MAC_ADDR_LEN ? ':' : '\0';
+
+		if (!isxdigit((unsigned char)text[0]) ||
+		    !isxdigit((unsigned char)text[1]) || text[2] != end)
+			return false;
+		addr[i] = strtoul((char[]){ text[0], text[1], '\0' }, NULL, 16);
+	}
+	return !(addr[0] & 1);
+}
+
+/* Names go into JSON as they are, so they hold nothing that needs escaping. */
+static void parse_name(const char *text, char *name)
+{
+	size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyz"
+				     "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-");
+
+	if (!length || text[length] || length >= MAC_NAME_LEN)
+		usage_error("--station: name '%s' is not 1 to %d letters, digits, '_', '.' or '-'",
+			    text, MAC_NAME_LEN - 1);
+	memcpy(name, text, length + 1);
+}
+
+void name_after_address(struct mac_station_config *station)
+{
+	const uint8_t *a = station->addr;
+
+	snprintf(station->name, sizeof(station->name),
+		 "%02x:%02x:%02x:%02x:%02x:%02x", a[0], a[1], a[2], a[3], a[4],
+		 a[5]);
+}
+
+static void parse_field(char *field, struct mac_station_config *station)
+{
+	char *value = strchr(field, '=');
+
+	if (value)
+		*value++ = '\0';
+	if (!value || !*value)
+		usage_error("--station: '%s' lacks its value; say %s=VALUE",
+			    field, field);
+	if (!strcmp(field, "name"))
+		parse_name(value, station->name);
+	else if (!strcmp(field, "retry"))
+		station->retry_limit = parse_number("--station: retry", value,
+						    1, RETRY_LIMIT);
+	else if (!strcmp(field, "cwmin"))
+		station->cw_min = parse_number("--station: cwmin", value, 1,
+					       CW_LIMIT);
+	else if (!strcmp(field, "cwmax"))
+		station->cw_max = parse_number("--station: cwmax", value, 1,
+					       CW_LIMIT);
+	else
+		usage_error("--station: no field '%s'; there are name, retry, cwmin, cwmax",
+			    field);
+}
+
+void parse_station(const char *text, struct mac_station_config *station)
+{
+	char *copy = strdup(text), *rest = copy, *field;
+
+	if (!copy)
+		fatal("out of memory");
+	field = strsep(&rest, ",");
+	if (!parse_address(field, station->addr))
+		usage_error("--station: '%s' is not a station's address such as 02:00:00:00:01:00",
+			    field);
+	name_after_address(station);
+	while ((field = strsep(&rest, ",")))
+		parse_field(field, station);
+	if (station->cw_max < station->cw_min)
+		usage_error("--station: cwmax %u is below cwmin %u",
+			    station->cw_max, station->cw_min);
+	free(copy);
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The statistics of a medium as JSON: see stats_json.h. */
+#include <inttypes.h>
+
+#include "stats_json.h"
+
+static double seconds(ns_t t)
+{
+	return (double)t / NS_PER_S;
+}
+
+struct mac_counters stats_total(const struct mac *mac)
+{
+	struct mac_counters total = { 0 };
+
+	for (int i = 0; i < mac->n_stations; i++) {
+		const struct mac_counters *c = &mac->stations[i].counters;
+
+		total.frames_in += c->frames_in;
+		total.tx += c->tx;
+		total.collisions += c->collisions;
+		total.drops += c->drops;
+		total.delivered += c->delivered;
+		total.broadcasts += c->broadcasts;
+		total.broadcast_collisions += c->broadcast_collisions;
+	}
+	return total;
+}
+
+double stats_collision_probability(const struct mac_counters *total)
+{
+	return total->tx ? (double)total->collisions / total->tx : 0.0;
+}
+
+static void write_airtime(FILE *out, const struct mac *mac, ns_t span)
+{
+	const struct mac_airtime *a = &mac->airtime;
+	ns_t busy = a->success + a->collision + a->broadcast + a->unanswered;
+
+	/* Transmissions count when they end, so what is not done is idle. */
+	fprintf(out,
+		" \"airtime_s\": {\"success\": %.9f, \"collision\": %.9f, \"broadcast\": %.9f, \"unanswered\": %.9f, \"idle\": %.9f},\n",
+		seconds(a->success), seconds(a->collision),
+		seconds(a->broadcast), seconds(a->unanswered),
+		seconds(span > busy ? span - busy : 0));
+}
+
+static void write_counter(FILE *out, const char *name, uint64_t value)
+{
+	fprintf(out, ", \"%s\": %" PRIu64, name, value);
+}
+
+static void write_station(FILE *out, const struct mac_station *s)
+{
+	const struct mac_counters *c = &s->counters;
+	const uint8_t *a = s->config.addr;
+
+	fprintf(out,
+		"  {\"name\": \"%s\", \"addr\": \"%02x:%02x:%02x:%02x:%02x:%02x\"",
+		s->config.name, a[0], a[1], a[2], a[3], a[4], a[5]);
+	write_counter(out, "retry_limit", s->config.retry_limit);
+	write_counter(out, "frames_in", c->frames_in);
+	write_counter(out, "data_frames_in", c->data_frames_in);
+	write_counter(out, "bytes_in", c->bytes_in);
+	write_counter(out, "tx", c->tx);
+	write_counter(out, "collisions", c->collisions);
+	write_counter(out, "unanswered", c->unanswered);
+	write_counter(out, "retries", c->retries);
+	write_counter(out, "drops", c->drops);
+	write_counter(out, "delivered", c->delivered);
+	write_counter(out, "broadcasts", c->broadcasts);
+	write_counter(out, "broadcast_collisions", c->broadcast_collisions);
+	write_counter(out, "backlog_start", c->backlog_start);
+	write_counter(out, "backlog", s->backlog);
+	write_counter(out, "queue_high_water", c->queue_high_water);
+	fprintf(out, ", \"airtime_s\": %.9f}", seconds(c->airtime));
+}
+
+void stats_write(FILE *out, const struct mac *mac, ns_t now,
+		 const struct integrity *integrity, double throughput_mbps)
+{
+	struct mac_counters total = stats_total(mac);
+	ns_t span = now - mac->mark;
+
+	fprintf(out, "{\"schema\": 1, \"profile\": \"%s\", \"seed\": %" PRIu64 ", \"eifs\": %s,\n",
+		mac->config.phy->name, mac->config.seed,
+		mac->config.eifs ? "true" : "false");
+	fprintf(out, " \"virtual_s\": %.9f, \"digest\": \"%016" PRIx64 "\"",
+		seconds(span), mac->digest);
+	if (throughput_mbps >= 0)
+		fprintf(out, ", \"throughput_mbps\": %.6f", throughput_mbps);
+	write_counter(out, "tx", total.tx);
+	write_counter(out, "collisions", total.collisions);
+	fprintf(out, ", \"collision_probability\": %.6f",
+		stats_collision_probability(&total));
+	write_counter(out, "drops", total.drops);
+	write_counter(out, "delivered", total.delivered);
+	write_counter(out, "broadcasts", total.broadcasts);
+	fputs(",\n", out);
+	write_airtime(out, mac, span);
+	fputs(" \"stations\": [\n", out);
+	for (int i = 0; i < mac->n_stations; i++) {
+		write_station(out, &mac->stations[i]);
+		fputs(i + 1 < mac->n_stations ? ",\n" : "\n", out);
+	}
+	fprintf(out,
+		" ],\n \"integrity\": {\"lost\": %" PRIu64 ", \"overflow\": %" PRIu64 ", \"einval\": %" PRIu64 ", \"unknown_station\": %" PRIu64 ", \"queue_overflow\": %" PRIu64 ", \"malformed\": %" PRIu64 "}}\n",
+		integrity->lost, integrity->overflow, integrity->einval,
+		integrity->unknown_station, integrity->queue_overflow,
+		integrity->malformed);
+}

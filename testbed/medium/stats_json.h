@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The statistics of a medium as one JSON object, schema 1; the fields are
+ * described in Documentation/medium.md.
+ */
+#ifndef DCFMEDIUM_STATS_JSON_H
+#define DCFMEDIUM_STATS_JSON_H
+
+#include <stdio.h>
+
+#include "mac.h"
+
+/* What must be zero for a run to count; see Documentation/medium.md. */
+struct integrity {
+	uint64_t lost;
+	uint64_t overflow;
+	uint64_t einval;
+	uint64_t unknown_station;
+	uint64_t queue_overflow;
+	uint64_t malformed;
+};
+
+/* Sums over the stations. */
+struct mac_counters stats_total(const struct mac *mac);
+
+/* Share of the attempts that collided; 0 when there was none. */
+double stats_collision_probability(const struct mac_counters *total);
+
+/*
+ * Write the statistics from the last mark to @now. @throughput_mbps is
+ * written too if it is not negative.
+ */
+void stats_write(FILE *out, const struct mac *mac, ns_t now,
+		 const struct integrity *integrity, double throughput_mbps);
+
+#endif
