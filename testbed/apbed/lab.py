@@ -33,6 +33,7 @@ from apbed.kernels import LabKernel
 GUEST = Path(__file__).resolve().parent.parent / "guest"
 BUILD = GUEST.parent.parent / "build"
 MEMORY_MB = 768
+BOOT_TIME_NS = 1767225600 * 10**9  # 2026-01-01, a guest's wall clock at boot
 MCONSOLE_MAGIC = 0xCAFEBABE
 POLL_S = 0.2
 
@@ -87,7 +88,7 @@ def boot(
     started = time.monotonic()
     try:
         with _open_console(console) as stream:
-            process = _start(kernel, command, out, workdir or Path.cwd(), scratch, seed, stream)
+            process = _start(kernel, command, out, workdir or Path.cwd(), scratch, seed, console, stream)
             try:
                 why = _watch(
                     process,
@@ -123,27 +124,34 @@ def _start(
     workdir: Path,
     scratch: Path,
     seed: int | None,
+    console: Path | None,
     stream: BinaryIO,
 ) -> subprocess.Popen[bytes]:
-    """Start the kernel in a process group of its own, so that its stubs can be ended too."""
+    """Start the kernel in a process group of its own, so that its stubs can be ended too.
+
+    The guest speaks on standard output; the kernel's own messages come on standard error.
+    """
     init = scratch / "init"
     words = [str(GUEST / "init.sh"), str(out.resolve()), str(workdir.resolve()), *command]
     init.write_text(f"#!/bin/sh\nexec {shlex.join(words)}\n")
     init.chmod(0o755)
+    # The command line goes into the kernel's random pool, so it must not vary: the guest
+    # finds its init through the host's /proc, in this process's working directory.
     arguments = [
         str(kernel.linux),
         f"mem={MEMORY_MB}M",
         "rootfstype=hostfs",
         "rootflags=/",
         "ro",
-        f"init={init}",
+        "init=/proc/self/cwd/init",
         "con0=fd:0,fd:1",
         "con=null",
         "time-travel=inf-cpu",
+        f"time-travel-start={BOOT_TIME_NS}",
         "seccomp=auto",
         "quiet",
         "umid=lab",
-        f"uml_dir={scratch}",
+        "uml_dir=.",
     ]
     environment = dict(os.environ)
     if seed is not None:
@@ -151,9 +159,10 @@ def _start(
     try:
         return subprocess.Popen(
             arguments,
+            cwd=scratch,
             stdin=subprocess.DEVNULL,
             stdout=stream,
-            stderr=subprocess.STDOUT,
+            stderr=None if console is None else subprocess.STDOUT,
             start_new_session=True,
             env=environment,
         )
