@@ -50,10 +50,8 @@ class Recipe:
     @property
     def fragments(self) -> list[Path]:
         """Kconfig fragments in the order they apply; a later line overrides."""
-        names = ["lab.config", f"lab-{self.version}.config"]
-        if self.debug:
-            names += ["debug.config", f"debug-{self.version}.config"]
-        return [path for name in names if (path := FRAGMENTS / name).exists()]
+        names = ("lab.config", "debug.config") if self.debug else ("lab.config",)
+        return [FRAGMENTS / name for name in names]
 
     @property
     def patches(self) -> list[Path]:

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""`make check`: runs every suite and sums what they report.
+
+Principle: each suite speaks the format of its own field (pytest's last line,
+KTAP as in Documentation/dev-tools/ktap.rst of the kernel, or a line "N
+passed, N failed"); only the sum is made here. A suite that ends with an error
+has failed, whatever it counted; one that reports no count is one test.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from apbed import kernels
+from apbed.errors import ApbedError
+from apbed.kernel_process import stop_group
+from apbed.kernel_recipe import REPOSITORY
+
+OUT = REPOSITORY / "out" / "check"
+SUITE_LIMIT_S = 1500.0
+TAIL_LINES = 30
+
+KTAP_RESULT = re.compile(r"^(?:\[ *\d+\.\d+\] )?( *)(not )?ok \d+\b(.*)$")
+COUNTED = re.compile(r"\b(\d+) (passed|failed|skipped|errors?)\b")
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Counts of single tests."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+
+    def __add__(self, other: Totals) -> Totals:
+        return Totals(
+            self.passed + other.passed, self.failed + other.failed, self.skipped + other.skipped
+        )
+
+    def __str__(self) -> str:
+        text = f"{self.passed} passed, {self.failed} failed"
+        return f"{text}, {self.skipped} skipped" if self.skipped else text
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A shell command run from the top of the tree. `slow`: only with --all."""
+
+    name: str
+    command: str
+    slow: bool = False
+
+
+def ktap_totals(lines: Iterable[str]) -> Totals | None:
+    """Counts of a KTAP stream's innermost results, or None if it has none."""
+    leaves: list[tuple[int, str]] = []
+    for line in lines:
+        match = KTAP_RESULT.match(line)
+        if not match:
+            continue
+        depth = len(match[1])
+        word = "failed" if match[2] else "skipped" if "# SKIP" in match[3] else "passed"
+        # A result comes after the deeper ones it sums up; it counts itself
+        # only if it failed for a reason of its own, such as its set-up.
+        subtests = [leaf for level, leaf in leaves if level > depth]
+        leaves = [(min(level, depth), leaf) for level, leaf in leaves]
+        if not subtests or (word == "failed" and "failed" not in subtests):
+            leaves.append((depth, word))
+    words = [word for _, word in leaves]
+    if not words:
+        return None
+    return Totals(words.count("passed"), words.count("failed"), words.count("skipped"))
+
+
+def line_totals(lines: Sequence[str]) -> Totals | None:
+    """Counts of the last line that states them, pytest's or the plain one; else None."""
+    for line in reversed(lines):
+        counts = {word.rstrip("s"): int(number) for number, word in COUNTED.findall(line)}
+        if counts:
+            return Totals(
+                counts.get("passed", 0),
+                counts.get("failed", 0) + counts.get("error", 0),
+                counts.get("skipped", 0),
+            )
+    return None
+
+
+def totals(lines: Sequence[str], status: int) -> Totals:
+    """What a suite's output and exit status amount to."""
+    counted = ktap_totals(lines) or line_totals(lines)
+    if counted is None:
+        return Totals(passed=1) if status == 0 else Totals(failed=1)
+    if status and not counted.failed:
+        return counted + Totals(failed=1)
+    return counted
+
+
+def _sources(*patterns: str) -> str:
+    """Committed or not, the files of the tree that match: shell words."""
+    return " ".join(
+        str(path.relative_to(REPOSITORY))
+        for pattern in patterns
+        for path in sorted(REPOSITORY.glob(pattern))
+    )
+
+
+def suites() -> list[Suite]:
+    """Every suite, fast ones first."""
+    kernel = kernels.find()
+    if not kernel:
+        raise ApbedError("no lab kernel yet: make all")
+    tree = kernel.build_dir
+    shell = _sources("scripts/*.sh", "selftests/**/*.sh", "testbed/**/*.sh", ".ci/run")
+    module_code = _sources("kernel/**/*.[ch]")
+    checkpatch = f"{tree}/scripts/checkpatch.pl --no-tree --strict --terse -f"
+    return [
+        Suite("ruff", ".venv/bin/ruff check . && .venv/bin/ruff format --check ."),
+        Suite("mypy", ".venv/bin/mypy"),
+        Suite("shellcheck", f"shellcheck -x {shell}"),
+        Suite("checkpatch", f"{checkpatch} {module_code}"),
+        Suite("sparse", f"make -C kernel sparse KDIR={tree} ARCH=um"),
+        Suite("medium", "make -C testbed/medium check"),
+        Suite("tools", "make -C tools check"),
+        Suite("tc", "make -C tc check"),
+        Suite("pytest", ".venv/bin/pytest -q"),
+        Suite("selftests", "make -C selftests check"),
+        Suite("modules-all", "make modules-all", slow=True),
+        Suite("stress", "make -C selftests stress", slow=True),
+    ]
+
+
+def run_suite(suite: Suite, log: Path) -> Totals:
+    """Run one suite, its output to `log`; a suite over its time has failed."""
+    with log.open("w") as sink:
+        process = subprocess.Popen(
+            ["bash", "-o", "pipefail", "-c", suite.command],
+            cwd=REPOSITORY,
+            stdin=subprocess.DEVNULL,
+            stdout=sink,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        try:
+            status = process.wait(SUITE_LIMIT_S)
+        except subprocess.TimeoutExpired:
+            stop_group(process)
+            sink.write(f"{suite.name}: stopped after {SUITE_LIMIT_S:.0f} s\n")
+            status = 1
+        except BaseException:
+            stop_group(process)
+            raise
+    return totals(log.read_text(errors="replace").splitlines(), status)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the suites; exit status 0 if no test failed."""
+    parser = argparse.ArgumentParser(
+        prog="make check", description="Runs the test suites and sums their results."
+    )
+    parser.add_argument("--all", action="store_true", help="the slow suites too")
+    parser.add_argument("names", nargs="*", metavar="SUITE", help="only these")
+    args = parser.parse_args(argv)
+    OUT.mkdir(parents=True, exist_ok=True)
+    try:
+        chosen = _chosen(suites(), args.names, args.all)
+    except ApbedError as error:
+        print(f"check: {error}", file=sys.stderr)
+        return 1
+    total = Totals()
+    for suite in chosen:
+        log = OUT / f"{suite.name}.log"
+        begin = time.monotonic()
+        result = run_suite(suite, log)
+        total += result
+        mark = "FAILED" if result.failed else "ok"
+        print(f"{mark:<8}{suite.name:<14}{result} ({time.monotonic() - begin:.1f} s)", flush=True)
+        if result.failed:
+            tail = log.read_text(errors="replace").splitlines()[-TAIL_LINES:]
+            print("\n".join(f"  | {line}" for line in tail))
+            print(f"  whole log: {log.relative_to(REPOSITORY)}")
+    print(total)
+    return 1 if total.failed else 0
+
+
+def _chosen(known: Sequence[Suite], names: Sequence[str], slow: bool) -> list[Suite]:
+    unknown = set(names) - {suite.name for suite in known}
+    if unknown:
+        have = ", ".join(suite.name for suite in known)
+        raise ApbedError(f"unknown suite {', '.join(sorted(unknown))}: choose from {have}")
+    if names:
+        return [suite for suite in known if suite.name in names]
+    return [suite for suite in known if slow or not suite.slow]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The sums `make check` prints, from the formats its suites speak.
+
+The KTAP streams are the examples of Documentation/dev-tools/ktap.rst and of
+Documentation/dev-tools/kunit/ of the kernel.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from apbed import checks
+from apbed.checks import Suite, Totals, run_suite, totals
+
+# ktap.rst, "Example KTAP output".
+KTAP_EXAMPLE = """\
+KTAP version 1
+1..1
+  KTAP version 1
+  1..3
+    KTAP version 1
+    1..1
+    # test_1: initializing test_1
+    ok 1 test_1
+  ok 1 example_test_1
+    KTAP version 1
+    1..2
+    ok 1 test_1 # SKIP test_1 skipped
+    ok 2 test_2
+  ok 2 example_test_2
+    KTAP version 1
+    1..3
+    ok 1 test_1
+    # test_2: FAIL
+    not ok 2 test_2
+    ok 3 test_3 # SKIP test_3 skipped
+  not ok 3 example_test_3
+not ok 1 main_test
+"""
+
+
+def test_ktap_counts_innermost_results_once() -> None:
+    assert totals(KTAP_EXAMPLE.splitlines(), 0) == Totals(passed=3, failed=1, skipped=2)
+
+
+def test_ktap_in_a_kernel_log() -> None:
+    log = [
+        "[    0.010000]     # Subtest: tcp_segment",
+        "[    0.010000]     ok 1 segment_ipv4",
+        "[    0.010000]     not ok 2 segment_ipv6",
+        "[    0.010000] not ok 1 tcp_segment",
+    ]
+    assert totals(log, 0) == Totals(passed=1, failed=1)
+
+
+def test_suite_that_fails_by_itself_counts() -> None:
+    log = ["    ok 1 works", "not ok 1 suite_exit_leaks"]
+    assert totals(log, 0) == Totals(passed=1, failed=1)
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("=== 12 passed, 1 skipped in 3.21s ===", Totals(12, 0, 1)),
+        ("2 failed, 10 passed, 1 warning, 3 errors in 0.5s", Totals(10, 5)),
+        ("7 passed, 0 failed", Totals(7)),
+        ("medium: 7 passed, 1 failed, 2 skipped", Totals(7, 1, 2)),
+    ],
+)
+def test_lines_of_totals(line: str, expected: Totals) -> None:
+    status = 1 if expected.failed else 0
+    assert totals(["3 passed, 0 failed", line, "make: done"], status) == expected
+
+
+def test_exit_status_overrules_the_count() -> None:
+    assert totals(["7 passed, 0 failed"], 2) == Totals(7, 1)
+
+
+def test_suite_without_count_is_one_test() -> None:
+    assert totals(["all is well"], 0) == Totals(1)
+    assert totals([], 1) == Totals(0, 1)
+
+
+def test_failure_before_a_pipe_is_seen(tmp_path: Path) -> None:
+    suite = Suite("pipe", "false | cat")
+    assert run_suite(suite, tmp_path / "log") == Totals(failed=1)
+
+
+def test_suite_over_its_time_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "SUITE_LIMIT_S", 0.2)
+    begin = time.monotonic()
+    result = run_suite(Suite("hang", "echo 1 passed; sleep 60 & wait"), tmp_path / "log")
+    assert result == Totals(1, 1)
+    assert time.monotonic() - begin < 10
+    assert "stopped after" in (tmp_path / "log").read_text()
+
+
+def test_last_line_is_the_sum(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    known = [Suite("a", "echo 3 passed"), Suite("b", "false"), Suite("c", "false", slow=True)]
+    monkeypatch.setattr(checks, "suites", lambda: known)
+    monkeypatch.setattr(checks, "OUT", tmp_path)
+    monkeypatch.setattr(checks, "REPOSITORY", tmp_path)
+    assert checks.main([]) == 1
+    assert capsys.readouterr().out.splitlines()[-1] == "3 passed, 1 failed"
+    assert checks.main(["a"]) == 0
+    assert checks.main(["nonsense"]) == 1
+    assert "choose from a, b, c" in capsys.readouterr().err
