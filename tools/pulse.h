@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A scripted UDP source: datagram i leaves at start + i * interval, whatever
+ * became of the ones before. It takes no feedback and draws no random number,
+ * so two runs offer exactly the same load.
+ */
+#ifndef FLOWGEN_PULSE_H
+#define FLOWGEN_PULSE_H
+
+#include <sys/socket.h>
+
+#include "loop.h"
+#include "record.h"
+
+#define PULSE_MAX	65507		/* largest UDP payload over IPv4, bytes */
+
+/* First bytes of a datagram; the id follows. Integers are big-endian. */
+struct pulse_header {
+	uint32_t magic;
+	uint32_t sequence;		/* from 0 */
+	uint32_t count;			/* datagrams in the pulse */
+	uint32_t id_length;		/* bytes */
+} __attribute__((packed));
+
+struct pulse_plan {
+	char id[ID_MAX + 1];
+	int64_t start_ns;		/* CLOCK_MONOTONIC; the past means now */
+	int64_t every_ns;
+	uint32_t count;
+	uint32_t bytes;			/* UDP payload of each datagram */
+	struct sockaddr_storage peer;
+	socklen_t peer_length;
+};
+
+void pulse_start(struct loop *loop, const struct pulse_plan *plan);
+
+/* Counts what arrives at a bound, non-blocking UDP socket; takes it over. */
+void pulse_count(struct loop *loop, int fd);
+
+#endif

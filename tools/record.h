@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a flow leaves behind: JSON lines, one whole line per write(2), so that
+ * several writers may append to one file. Times are seconds of CLOCK_MONOTONIC
+ * with nanosecond digits: all network namespaces of a machine share that clock.
+ */
+#ifndef FLOWGEN_RECORD_H
+#define FLOWGEN_RECORD_H
+
+#include <stdint.h>
+
+#define NSEC_PER_SEC	1000000000LL
+#define UNSET		INT64_MIN	/* a time or count nobody knows: null */
+
+#define ID_MAX		32		/* longest flow id, bytes */
+
+enum direction { DIR_UP, DIR_DOWN };	/* up: the client sends */
+
+/* One end's account of a flow. Times in ns of CLOCK_MONOTONIC or UNSET. */
+struct record {
+	char id[ID_MAX + 1];
+	enum direction dir;
+	int sender;		/* this end sends */
+	uint64_t bytes;		/* payload: read, or acknowledged by the peer */
+	int64_t start;
+	int64_t connected;
+	int64_t first_byte;
+	int64_t end;		/* UNSET: the flow was cut short */
+	int64_t retrans;	/* segments, TCP_INFO total_retrans; sender only */
+	char error[96];		/* empty: none */
+};
+
+int64_t now_ns(void);
+
+/* Both return 0, or -1 with errno when the line could not be written. */
+int record_sample(int fd, const struct record *rec, int64_t at);
+int record_flow(int fd, const struct record *rec);
+
+#endif
