@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Building and caching lab kernels, on a source package of a few lines.
+
+The toy package's Makefile answers to the targets a kernel's does, so that
+the real code unpacks, configures, builds, prunes, locks and cleans up.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import tarfile
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from apbed import kernel_recipe, kernel_source, kernels
+from apbed.errors import ApbedError
+from apbed.kernel_build import unpack_headers
+from apbed.kernel_process import run
+from apbed.kernel_recipe import Recipe
+from apbed.kernel_source import Source
+
+TOY_MAKEFILE = """\
+all: $(EXTRA)
+	@test "$(ARCH)" = um && sleep 0.2 && cp .config linux && cp .config mac80211_hwsim.ko
+	@mkdir -p include/config arch/um arch/arm drivers; echo 6.1.0-toy >include/config/kernel.release
+	@test -z "$(BUILDS)" || echo built >>"$(BUILDS)"
+	@echo "  CC      init/main.o"; echo "  LD      vmlinux"
+allnoconfig:
+	@echo "# empty" >.config
+olddefconfig:
+	@sed -i '/REFUSED/d' .config
+fails:
+	@echo "  CC      bad.o"; echo "bad.c:3:1: error: expected ';'"; exit 2
+hangs:
+	@echo $$$$ >$(PIDS); sleep 600 & echo $$! >>$(PIDS); wait
+"""
+
+
+class Toy:
+    """A private cache, fragment directory and source package."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.fragments = root / "fragments"
+        self.fragments.mkdir()
+        self.fragment("lab.config", "CONFIG_TOY=y\n")
+        self.fragment("debug.config", "CONFIG_TOY_DEBUG=y\n")
+        self.located = 0
+        self.package_version = "6.1.1-1"
+
+    def fragment(self, name: str, text: str) -> None:
+        (self.fragments / name).write_text(text)
+
+    def locate(self, version: str) -> Source:
+        self.located += 1
+        source = self.root / f"linux-source-{version}"
+        source.mkdir(exist_ok=True)
+        (source / "Makefile").write_text(TOY_MAKEFILE)
+        archive = self.root / f"{source.name}.tar.xz"
+        with tarfile.open(archive, "w:xz") as tar:
+            tar.add(source, source.name)
+        return Source(self.package_version, archive)
+
+    def left_behind(self) -> list[str]:
+        return [path.name for path in kernels.cache_dir().glob("*.partial")]
+
+
+@pytest.fixture
+def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Toy:
+    toy = Toy(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(kernel_recipe, "FRAGMENTS", toy.fragments)
+    monkeypatch.setattr(kernel_recipe, "PATCHES", (tmp_path / "patches",))
+    monkeypatch.setattr(kernel_source, "locate", toy.locate)
+    return toy
+
+
+def test_builds_once_and_keeps_what_modules_need(toy: Toy) -> None:
+    assert kernels.find("6.1") is None
+    kernel = kernels.build("6.1")
+    assert (kernel.version, kernel.release, kernel.debug) == ("6.1", "6.1.0-toy", False)
+    assert kernel.linux.read_text() == "# empty\nCONFIG_TOY=y\n"
+    assert kernel.hwsim.exists()
+    assert kernel.steps == 2
+    kept = {path.name for path in kernel.build_dir.iterdir()}
+    assert kept == {"Makefile", ".config", "include", "arch"}
+    assert [path.name for path in (kernel.build_dir / "arch").iterdir()] == ["um"]
+    assert kernels.build("6.1") == kernel == kernels.find("6.1")
+    assert toy.located == 1
+    assert toy.left_behind() == []
+
+
+@pytest.mark.usefixtures("toy")
+def test_debug_kernel_is_another() -> None:
+    debug = kernels.build("6.1", debug=True)
+    assert "CONFIG_TOY_DEBUG=y" in debug.linux.read_text()
+    assert kernels.find("6.1") is None
+    assert kernels.build("6.1").key != debug.key
+
+
+def test_changed_fragment_or_patch_needs_a_new_build(toy: Toy) -> None:
+    first = kernels.build("6.1")
+    toy.fragment("lab.config", "CONFIG_TOY=m\n")
+    assert kernels.find("6.1") is None
+    second = kernels.build("6.1")
+    assert second.key != first.key
+    patches = toy.root / "patches" / "6.1"
+    patches.mkdir(parents=True)
+    (patches / "0001-motd.patch").write_text("--- /dev/null\n+++ b/motd\n@@ -0,0 +1 @@\n+hello\n")
+    assert kernels.find("6.1") is None
+    third = kernels.build("6.1")
+    assert {kernel.key for kernel in kernels.cached()} == {first.key, second.key, third.key}
+
+
+@pytest.mark.usefixtures("toy")
+def test_half_a_kernel_is_none() -> None:
+    kernel = kernels.build("6.1")
+    kernel.hwsim.unlink()
+    assert kernels.find("6.1") is None
+    again = kernels.build("6.1")
+    assert again.hwsim.exists()
+    (again.linux.parent / "kernel.json").write_text("{")
+    assert kernels.find("6.1") is None
+    assert kernels.cached() == []
+
+
+def test_symbol_that_does_not_survive_is_named(toy: Toy) -> None:
+    toy.fragment("lab.config", "CONFIG_TOY=y\nCONFIG_REFUSED=y\n# CONFIG_ABSENT is not set\n")
+    with pytest.raises(ApbedError) as error:
+        kernels.build("6.1")
+    assert str(error.value) == "lab.config: not taken by kernel 6.1: CONFIG_REFUSED=y"
+    assert toy.left_behind() == []
+
+
+def test_failed_compile_says_why_in_one_line(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EXTRA", "fails")
+    with pytest.raises(ApbedError) as error:
+        kernels.build("6.1")
+    log = kernels.cache_dir() / "6.1.log"
+    assert str(error.value) == f"make failed: bad.c:3:1: error: expected ';' (log: {log})"
+    assert "  CC      bad.o" in log.read_text()
+    assert toy.left_behind() == []
+    assert kernels.find("6.1") is None
+
+
+@pytest.mark.usefixtures("toy")
+def test_outer_make_does_not_steer_the_build(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MAKEFLAGS", "-n -k")
+    monkeypatch.setenv("ARCH", "arm64")
+    assert kernels.build("6.1").linux.exists()
+
+
+def test_terminated_build_leaves_nothing(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+    pids = toy.root / "pids"
+    monkeypatch.setenv("EXTRA", "hangs")
+    monkeypatch.setenv("PIDS", str(pids))
+
+    def terminate() -> None:
+        while not (pids.exists() and len(pids.read_text().split()) == 2):
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=terminate).start()
+    with pytest.raises(KeyboardInterrupt):
+        kernels.build("6.1")
+    assert toy.left_behind() == []
+    assert kernels.find("6.1") is None
+    for pid in pids.read_text().split():
+        assert not _runs(int(pid)), f"process {pid} of the build is still there"
+
+
+def _runs(pid: int) -> bool:
+    """Whether a process exists and is not a zombie nobody waits for."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def test_leftover_of_a_killed_build_is_replaced(toy: Toy) -> None:
+    kernel = kernels.build("6.1")
+    kernel.linux.unlink()
+    partial = kernel.build_dir.parent.with_name(kernel.key + ".partial")
+    partial.mkdir()
+    (partial / "linux").write_text("half")
+    assert kernels.build("6.1").linux.read_text() != "half"
+    assert toy.left_behind() == []
+
+
+def _build_key(version: str) -> str:
+    return kernels.build(version).key
+
+
+def test_second_builder_waits_and_reuses(
+    toy: Toy, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    builds = toy.root / "builds"
+    monkeypatch.setenv("BUILDS", str(builds))
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        keys = pool.map(_build_key, ["6.1", "6.1"], chunksize=1)
+    assert len(set(keys)) == 1
+    assert builds.read_text() == "built\n"
+    assert "apbed: waiting for another build of 6.1\n" in capfd.readouterr().err
+
+
+def test_unknown_version_is_refused() -> None:
+    with pytest.raises(ApbedError, match=r"unknown kernel version 5\.4: choose one of 6\.1"):
+        Recipe("5.4", debug=False)
+
+
+def test_run_reports_the_last_line_when_none_says_error(tmp_path: Path) -> None:
+    with pytest.raises(ApbedError, match=r"sh failed: so it goes \(log: "):
+        run(["sh", "-c", "echo so it goes; exit 3"], tmp_path / "log", cwd=tmp_path)
+
+
+def test_headers_work_from_where_they_are_unpacked(tmp_path: Path) -> None:
+    flavour = tmp_path / "package/usr/src/linux-headers-7.2.12-amd64"
+    flavour.mkdir(parents=True)
+    (flavour / "Makefile").write_text(
+        "KBUILD_OUTPUT=/usr/src/linux-headers-7.2.12-amd64\n"
+        "include /usr/src/linux-headers-7.2.12-common/Makefile\n"
+    )
+    (flavour / ".kernelvariables").write_text("CC = $(CROSS_COMPILE)gcc-999\n")
+    control = tmp_path / "package/DEBIAN/control"
+    control.parent.mkdir()
+    control.write_text(
+        "Package: toy\nVersion: 1\nArchitecture: all\nMaintainer: lab <lab@localhost>\n"
+        "Description: toy\n"
+    )
+    deb = tmp_path / "toy.deb"
+    build = ["dpkg-deb", "--root-owner-group", "-b", tmp_path / "package", deb]
+    subprocess.run(build, check=True, stdout=subprocess.DEVNULL)
+    final = tmp_path / "final"
+    final.mkdir()
+    unpack_headers([deb], final, final)
+    assert (final / "tree/Makefile").read_text() == (
+        f"KBUILD_OUTPUT={final}/usr/src/linux-headers-7.2.12-amd64\n"
+        f"include {final}/usr/src/linux-headers-7.2.12-common/Makefile\n"
+    )
+    assert (final / "tree/.kernelvariables").read_text() == "CC = $(CROSS_COMPILE)gcc\n"
