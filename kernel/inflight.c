@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Bound the packets below a queue discipline.
+ *
+ * Principle: a scheduler can only order the packets it still holds. Where the
+ * device takes everything at once (mac80211 since Linux 6.2, most Wi-Fi drivers
+ * before), the packets wait below, in somebody else's order. So each packet is
+ * followed from dequeue until it is freed, by its destructor, and the discipline
+ * is not served while there are too many. Byte queue limits do the same for
+ * wired drivers; here the packet itself is the completion, so no driver needs
+ * to take part.
+ *
+ * The packet belongs to the layers below: skb->cb is theirs, skb->sk and its
+ * accounting must stay TCP's, shared info is shared with clones. Hence a small
+ * entry per packet, found again by the packet's address, which keeps the
+ * destructor that was there; ours calls it. The same packet may be followed
+ * twice (one discipline above another): the newest entry is found first.
+ *
+ * The tracker outlives its discipline while packets are out. It keeps a
+ * reference on this module: the code must stay as long as a destructor points
+ * to it.
+ *
+ * Bound: a number of packets, or dynamic queue limits on bytes ("auto";
+ * lib/dynamic_queue_limits.c), which learns the least that keeps the device
+ * busy.
+ */
+#include <linux/atomic.h>
+#include <linux/etherdevice.h>
+#include <linux/hash.h>
+#include <linux/if_arp.h>
+#include <linux/list.h>
+#include <linux/module.h>
+#include <linux/netdevice.h>
+#include <linux/rcupdate.h>
+#include <linux/refcount.h>
+#include <linux/skbuff.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <net/netlink.h>
+#include <net/sch_generic.h>
+#include "inflight.h"
+
+#define INFLIGHT_HASH_BITS	10
+#define INFLIGHT_THROTTLED	0	/* bit: the discipline waits for room */
+
+struct inflight {
+	struct Qdisc __rcu	*sch;	/* NULL once the discipline is gone */
+	u32			limit;	/* packets or TC_INFLIGHT_* */
+	atomic_t		packets;
+	unsigned long		state;
+	spinlock_t		dql_lock; /* completions come from anywhere */
+	struct dql		dql;
+
+	u64			tracked; /* these three: under the qdisc lock */
+	u64			untracked;
+	u64			throttled;
+
+	refcount_t		refs;	/* the discipline's and each packet's */
+	struct rcu_head		rcu;
+};
+
+struct inflight_entry {
+	struct hlist_node	node;
+	const struct sk_buff	*skb;
+	struct inflight		*inf;
+	void			(*destructor)(struct sk_buff *skb);
+	u32			bytes;
+};
+
+struct inflight_bucket {
+	spinlock_t		lock;
+	struct hlist_head	entries;
+};
+
+static struct inflight_bucket inflight_buckets[1 << INFLIGHT_HASH_BITS];
+static struct kmem_cache *inflight_entries;
+
+static struct inflight_bucket *inflight_bucket(const struct sk_buff *skb)
+{
+	return &inflight_buckets[hash_ptr(skb, INFLIGHT_HASH_BITS)];
+}
+
+static void inflight_free_rcu(struct rcu_head *head)
+{
+	kfree(container_of(head, struct inflight, rcu));
+	/* Module exit waits for this callback to return. */
+	module_put(THIS_MODULE);
+}
+
+static void inflight_put(struct inflight *inf)
+{
+	if (refcount_dec_and_test(&inf->refs))
+		call_rcu(&inf->rcu, inflight_free_rcu);
+}
+
+static bool inflight_below_limit(const struct inflight *inf)
+{
+	u32 limit = READ_ONCE(inf->limit);
+
+	if (limit == TC_INFLIGHT_OFF)
+		return true;
+	if (limit == TC_INFLIGHT_AUTO)
+		return dql_avail(&inf->dql) >= 0;
+	return atomic_read(&inf->packets) < limit;
+}
+
+/* Serve the discipline again if it waits and there is room. Any context. */
+static void inflight_wake(struct inflight *inf)
+{
+	struct Qdisc *sch;
+
+	if (!inflight_below_limit(inf) ||
+	    !test_and_clear_bit(INFLIGHT_THROTTLED, &inf->state))
+		return;
+
+	rcu_read_lock();
+	sch = rcu_dereference(inf->sch);
+	if (sch)
+		__netif_schedule(qdisc_root(sch));
+	rcu_read_unlock();
+}
+
+/*
+ * Some drivers free with interrupts off, and some inside our own transmit:
+ * nothing here may sleep, enable interrupts or take the qdisc lock.
+ */
+static void inflight_complete(struct inflight *inf, u32 bytes)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&inf->dql_lock, flags);
+	dql_completed(&inf->dql, bytes);
+	spin_unlock_irqrestore(&inf->dql_lock, flags);
+
+	atomic_dec(&inf->packets);
+	smp_mb__after_atomic();	/* pairs with the one in inflight_has_room() */
+	if (test_bit(INFLIGHT_THROTTLED, &inf->state))
+		inflight_wake(inf);
+	inflight_put(inf);
+}
+
+static struct inflight_entry *inflight_take_entry(const struct sk_buff *skb)
+{
+	struct inflight_bucket *bucket = inflight_bucket(skb);
+	struct inflight_entry *entry, *found = NULL;
+	unsigned long flags;
+
+	spin_lock_irqsave(&bucket->lock, flags);
+	hlist_for_each_entry(entry, &bucket->entries, node) {
+		if (entry->skb == skb) {
+			hlist_del(&entry->node);
+			found = entry;
+			break;
+		}
+	}
+	spin_unlock_irqrestore(&bucket->lock, flags);
+	return found;
+}
+
+static void inflight_destructor(struct sk_buff *skb)
+{
+	struct inflight_entry *entry = inflight_take_entry(skb);
+	struct inflight *inf;
+	u32 bytes;
+
+	if (WARN_ON_ONCE(!entry))
+		return;
+
+	inf = entry->inf;
+	bytes = entry->bytes;
+	skb->destructor = entry->destructor;
+	kmem_cache_free(inflight_entries, entry);
+
+	if (skb->destructor)
+		skb->destructor(skb);
+	/* Last: it may give up the reference that keeps this module. */
+	inflight_complete(inf, bytes);
+}
+
+/*
+ * A multicast frame is cloned for its receivers and may wait for the sleepers
+ * among them: it says nothing about the room below.
+ */
+static bool inflight_is_group_addressed(const struct sk_buff *skb)
+{
+	return skb->dev->type == ARPHRD_ETHER && skb_headlen(skb) >= ETH_HLEN &&
+	       is_multicast_ether_addr(((struct ethhdr *)skb->data)->h_dest);
+}
+
+/**
+ * inflight_track() - count a packet until it is freed
+ * @inf: the tracker
+ * @skb: a packet just dequeued, not GSO (the segments would go uncounted)
+ *
+ * Out of memory the packet goes uncounted; it is never lost. Called under the
+ * qdisc lock.
+ */
+void inflight_track(struct inflight *inf, struct sk_buff *skb)
+{
+	struct inflight_bucket *bucket = inflight_bucket(skb);
+	struct inflight_entry *entry;
+	unsigned long flags;
+
+	if (inf->limit == TC_INFLIGHT_OFF || inflight_is_group_addressed(skb))
+		return;
+
+	entry = kmem_cache_alloc(inflight_entries, GFP_ATOMIC | __GFP_NOWARN);
+	if (!entry) {
+		inf->untracked++;
+		return;
+	}
+	entry->skb = skb;
+	entry->inf = inf;
+	entry->bytes = skb->len;
+	entry->destructor = skb->destructor;
+
+	refcount_inc(&inf->refs);
+	atomic_inc(&inf->packets);
+	dql_queued(&inf->dql, entry->bytes);
+	inf->tracked++;
+
+	spin_lock_irqsave(&bucket->lock, flags);
+	hlist_add_head(&entry->node, &bucket->entries);
+	spin_unlock_irqrestore(&bucket->lock, flags);
+
+	skb->destructor = inflight_destructor;
+	/* GRO frees a packet without its destructor unless told to look. */
+	skb->slow_gro = 1;
+}
+EXPORT_SYMBOL_GPL(inflight_track);
+
+/**
+ * inflight_has_room() - may the discipline be served?
+ * @inf: the tracker
+ *
+ * Called under the qdisc lock, with a packet waiting. If there is no room the
+ * discipline is scheduled as soon as there is.
+ */
+bool inflight_has_room(struct inflight *inf)
+{
+	if (inflight_below_limit(inf))
+		return true;
+
+	/* Announce the wait, then look again: a packet may just have gone. */
+	set_bit(INFLIGHT_THROTTLED, &inf->state);
+	smp_mb__after_atomic();	/* pairs with the one in inflight_complete() */
+	if (inflight_below_limit(inf)) {
+		clear_bit(INFLIGHT_THROTTLED, &inf->state);
+		return true;
+	}
+	inf->throttled++;
+	return false;
+}
+EXPORT_SYMBOL_GPL(inflight_has_room);
+
+/**
+ * inflight_create() - a tracker for a discipline
+ * @sch: the discipline to hold back
+ * @limit: packets, TC_INFLIGHT_AUTO or TC_INFLIGHT_OFF
+ *
+ * Return: the tracker, to be given to inflight_release(), or NULL: no memory.
+ */
+struct inflight *inflight_create(struct Qdisc *sch, u32 limit)
+{
+	struct inflight *inf = kzalloc(sizeof(*inf), GFP_KERNEL);
+
+	if (!inf)
+		return NULL;
+
+	__module_get(THIS_MODULE);
+	RCU_INIT_POINTER(inf->sch, sch);
+	inf->limit = limit;
+	spin_lock_init(&inf->dql_lock);
+	dql_init(&inf->dql, HZ);
+	refcount_set(&inf->refs, 1);
+	return inf;
+}
+EXPORT_SYMBOL_GPL(inflight_create);
+
+/**
+ * inflight_release() - the discipline goes, its packets may still be out
+ * @inf: the tracker, or NULL
+ *
+ * The discipline's memory must stay for an RCU grace period, as it does after
+ * ops->destroy().
+ */
+void inflight_release(struct inflight *inf)
+{
+	if (!inf)
+		return;
+	RCU_INIT_POINTER(inf->sch, NULL);
+	inflight_put(inf);
+}
+EXPORT_SYMBOL_GPL(inflight_release);
+
+/**
+ * inflight_set_limit() - change the bound while packets are out
+ * @inf: the tracker
+ * @limit: packets, TC_INFLIGHT_AUTO or TC_INFLIGHT_OFF
+ */
+void inflight_set_limit(struct inflight *inf, u32 limit)
+{
+	WRITE_ONCE(inf->limit, limit);
+	inflight_wake(inf);
+}
+EXPORT_SYMBOL_GPL(inflight_set_limit);
+
+/**
+ * inflight_limit() - the bound as it was given
+ * @inf: the tracker
+ */
+u32 inflight_limit(const struct inflight *inf)
+{
+	return READ_ONCE(inf->limit);
+}
+EXPORT_SYMBOL_GPL(inflight_limit);
+
+/**
+ * inflight_limit_from_attr() - validate a bound given by the user
+ * @attr: u32 attribute
+ * @may_be_off: whether TC_INFLIGHT_OFF makes sense here
+ * @limit: set if the attribute is good
+ * @extack: says why it is not
+ *
+ * Return: 0 or -ERANGE.
+ */
+int inflight_limit_from_attr(const struct nlattr *attr, bool may_be_off,
+			     u32 *limit, struct netlink_ext_ack *extack)
+{
+	u32 value = nla_get_u32(attr);
+
+	if (value == TC_INFLIGHT_AUTO || (value && value <= TC_INFLIGHT_MAX) ||
+	    (value == TC_INFLIGHT_OFF && may_be_off)) {
+		*limit = value;
+		return 0;
+	}
+	NL_SET_ERR_MSG_ATTR(extack, attr,
+			    "packets in flight: give 1 to 65535, or auto");
+	return -ERANGE;
+}
+EXPORT_SYMBOL_GPL(inflight_limit_from_attr);
+
+/**
+ * inflight_read() - statistics, under the qdisc lock
+ * @inf: the tracker
+ * @st: filled in completely
+ */
+void inflight_read(struct inflight *inf, struct tc_inflight_xstats *st)
+{
+	unsigned long flags;
+
+	memset(st, 0, sizeof(*st));
+	st->packets = atomic_read(&inf->packets);
+	st->tracked = inf->tracked;
+	st->untracked = inf->untracked;
+	st->throttled = inf->throttled;
+
+	spin_lock_irqsave(&inf->dql_lock, flags);
+	st->bytes = inf->dql.num_queued - inf->dql.num_completed;
+	if (inf->limit == TC_INFLIGHT_AUTO)
+		st->auto_limit = inf->dql.limit;
+	spin_unlock_irqrestore(&inf->dql_lock, flags);
+}
+EXPORT_SYMBOL_GPL(inflight_read);
+
+static int __init inflight_module_init(void)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(inflight_buckets); i++)
+		spin_lock_init(&inflight_buckets[i].lock);
+
+	inflight_entries = KMEM_CACHE(inflight_entry, SLAB_HWCACHE_ALIGN);
+	return inflight_entries ? 0 : -ENOMEM;
+}
+
+static void __exit inflight_module_exit(void)
+{
+	/* The last tracker's callback runs code of this module. */
+	rcu_barrier();
+	kmem_cache_destroy(inflight_entries);
+}
+
+module_init(inflight_module_init)
+module_exit(inflight_module_exit)
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Bound on the packets below a queue discipline");

@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The plugins against the tc of this machine: each mistake costs one line that
+# names the option, before anything is sent to the kernel. KTAP on stdout.
+#
+# Usage: check_plugins.sh PLUGIN_DIR
+
+set -u
+TC_LIB_DIR=$(realpath "$1")
+export TC_LIB_DIR
+count=0
+failed=0
+
+# refused WORDS... -- EXPECTED: tc fails and says EXPECTED, in one line.
+refused() {
+	words=
+	while [ "$1" != -- ]; do
+		words="$words $1"
+		shift
+	done
+	count=$((count + 1))
+	# shellcheck disable=SC2086 # the words are tc's arguments
+	said=$(tc qdisc add dev lo root $words 2>&1)
+	code=$?
+	if [ "$code" -ne 0 ] && [ "$said" = "$2" ]; then
+		echo "ok $count -$words"
+	else
+		echo "not ok $count -$words"
+		echo "# exit code $code, said: $said"
+		echo "# expected: $2"
+		failed=1
+	fi
+}
+
+echo "KTAP version 1"
+echo "1..12"
+queue="1 to 1048576 packets"
+below="1 to 65535 packets"
+refused lasack limit -- "lasack: limit has no value: give $queue"
+refused lasack limit 0 -- "lasack: limit cannot be \"0\": give $queue"
+refused lasack limit 1048577 -- "lasack: limit cannot be \"1048577\": give $queue"
+refused lasack limit -1 -- "lasack: limit cannot be \"-1\": give $queue"
+refused lasack limit 10x -- "lasack: limit cannot be \"10x\": give $queue"
+refused lasack limit 5 limit 6 -- "lasack: limit is given twice: give $queue"
+refused lasack inflight 65536 -- \
+	"lasack: inflight cannot be \"65536\": give $below, auto or off"
+refused lasack quantum 1500 -- \
+	"lasack: unknown option \"quantum\": known are limit, inflight"
+refused inflight limit -- "inflight: limit has no value: give $below or auto"
+refused inflight limit off -- \
+	"inflight: limit cannot be \"off\": give $below or auto"
+refused inflight limit 99999999999999999999 -- \
+	"inflight: limit cannot be \"99999999999999999999\": give $below or auto"
+refused inflight stall 1 -- "inflight: unknown option \"stall\": known are limit"
+exit $failed

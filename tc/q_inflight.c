@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tc plugin of the inflight queue discipline.
+ *
+ * Principle: besides the counters it says whether the bound has ever held a
+ * packet back; on a device that frees packets before it sends them it cannot.
+ */
+#include "../kernel/uapi/pkt_sch_inflight.h"
+#include "packet_options.h"
+
+static const char inflight_usage[] =
+	"Usage: ... inflight [ limit { auto | PACKETS } ]\n"
+	"  limit  packets below the qdisc, 1 to 65535, or auto (default)\n"
+	"Any qdisc can be attached to its class :1. Example:\n"
+	"  tc qdisc replace dev wlan0 root handle 1: inflight limit auto\n"
+	"  tc qdisc replace dev wlan0 parent 1:1 fq_codel\n";
+
+static const struct packet_word inflight_limit_words[] = {
+	{ "auto", TC_INFLIGHT_AUTO },
+	{ NULL, 0 },
+};
+
+static const struct packet_option inflight_options[] = {
+	{ "limit", TCA_INFLIGHT_LIMIT, TC_INFLIGHT_MAX, inflight_limit_words },
+	{ NULL, 0, 0, NULL },
+};
+
+static int inflight_parse_qopt(struct qdisc_util *qu, int argc, char **argv,
+			       struct nlmsghdr *n, const char *dev)
+{
+	(void)dev;
+	return packet_options_parse(qu->id, inflight_options, inflight_usage,
+				    argc, argv, n);
+}
+
+static int inflight_print_qopt(struct qdisc_util *qu, FILE *f,
+			       struct rtattr *opt)
+{
+	(void)qu;
+	(void)f;
+	packet_options_print(inflight_options, opt);
+	return 0;
+}
+
+static int inflight_print_xstats(struct qdisc_util *qu, FILE *f,
+				 struct rtattr *xstats)
+{
+	struct tc_inflight_xstats st;
+
+	(void)qu;
+	(void)f;
+	if (!xstats)
+		return 0;
+	xstats_copy(&st, sizeof(st), xstats);
+
+	print_color_uint(PRINT_ANY, COLOR_NONE, "in_flight", "  in_flight %u",
+			 st.packets);
+	print_color_uint(PRINT_ANY, COLOR_NONE, "in_flight_bytes", " bytes %u",
+			 st.bytes);
+	if (st.auto_limit)
+		print_color_uint(PRINT_ANY, COLOR_NONE, "auto_limit_bytes",
+				 " auto_limit %u", st.auto_limit);
+	print_nl();
+	print_color_u64(PRINT_ANY, COLOR_NONE, "tracked", "  tracked %lu",
+			st.tracked);
+	print_color_u64(PRINT_ANY, COLOR_NONE, "untracked", " untracked %lu",
+			st.untracked);
+	print_color_u64(PRINT_ANY, COLOR_NONE, "throttled", " throttled %lu",
+			st.throttled);
+	if (is_json_context())
+		print_color_bool(PRINT_JSON, COLOR_NONE, "effective", NULL,
+				 st.throttled > 0);
+	else
+		print_color_string(PRINT_FP, COLOR_NONE, NULL, " effective %s",
+				   st.throttled ? "yes" : "not yet");
+	return 0;
+}
+
+TC_PLUGIN_EXPORT struct qdisc_util inflight_qdisc_util = {
+	.id		= "inflight",
+	.parse_qopt	= inflight_parse_qopt,
+	.print_qopt	= inflight_print_qopt,
+	.print_xstats	= inflight_print_xstats,
+};

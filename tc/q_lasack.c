@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tc plugin of the lasack queue discipline.
+ *
+ * Principle: text for people, raw numbers in JSON; statistics of an older or
+ * newer module are read as far as both know them.
+ */
+#include "../kernel/uapi/pkt_sch_inflight.h"
+#include "../kernel/uapi/pkt_sch_lasack.h"
+#include "packet_options.h"
+
+static const char lasack_usage[] =
+	"Usage: ... lasack [ limit PACKETS ] [ inflight { auto | off | PACKETS } ]\n"
+	"  limit     packets queued, 1 to 1048576; the device's txqueuelen by default\n"
+	"  inflight  packets below the qdisc, 1 to 65535; auto on Wi-Fi, else off\n"
+	"Example: tc qdisc replace dev wlan0 root lasack limit 100 inflight auto\n";
+
+static const struct packet_word lasack_inflight_words[] = {
+	{ "auto", TC_INFLIGHT_AUTO },
+	{ "off", TC_INFLIGHT_OFF },
+	{ NULL, 0 },
+};
+
+static const struct packet_option lasack_options[] = {
+	{ "limit", TCA_LASACK_LIMIT, TC_LASACK_LIMIT_MAX, NULL },
+	{ "inflight", TCA_LASACK_INFLIGHT, TC_INFLIGHT_MAX, lasack_inflight_words },
+	{ NULL, 0, 0, NULL },
+};
+
+static int lasack_parse_qopt(struct qdisc_util *qu, int argc, char **argv,
+			     struct nlmsghdr *n, const char *dev)
+{
+	(void)dev;
+	return packet_options_parse(qu->id, lasack_options, lasack_usage, argc,
+				    argv, n);
+}
+
+static int lasack_print_qopt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
+{
+	(void)qu;
+	(void)f;
+	packet_options_print(lasack_options, opt);
+	return 0;
+}
+
+static void print_count(const char *key, const char *format, uint64_t value)
+{
+	print_color_u64(PRINT_ANY, COLOR_NONE, key, format, value);
+}
+
+static int lasack_print_xstats(struct qdisc_util *qu, FILE *f,
+			       struct rtattr *xstats)
+{
+	struct tc_lasack_xstats st;
+
+	(void)qu;
+	(void)f;
+	if (!xstats)
+		return 0;
+	xstats_copy(&st, sizeof(st), xstats);
+
+	print_count("flows", "  flows %lu", st.flows);
+	print_count("pushed_out", " pushed_out %lu", st.pushed_out);
+	print_count("evicted", " evicted %lu", st.evicted);
+	print_count("overflow", " overflow %lu", st.overflow);
+	print_nl();
+	print_count("not_ip", "  not_ip %lu", st.not_ip);
+	print_count("portless", " portless %lu", st.portless);
+	print_count("fragment", " fragment %lu", st.fragment);
+	print_count("truncated", " truncated %lu", st.truncated);
+	print_count("malformed", " malformed %lu", st.malformed);
+	print_nl();
+	print_count("in_flight", "  in_flight %lu", st.in_flight);
+	print_count("throttled", " throttled %lu", st.throttled);
+	print_count("untracked", " untracked %lu", st.untracked);
+	return 0;
+}
+
+TC_PLUGIN_EXPORT struct qdisc_util lasack_qdisc_util = {
+	.id		= "lasack",
+	.parse_qopt	= lasack_parse_qopt,
+	.print_qopt	= lasack_print_qopt,
+	.print_xstats	= lasack_print_xstats,
+};
