@@ -135,7 +135,8 @@ def suite_sources(suite: str, own_suite: str, sources_dir: Path = SOURCES_DIR) -
     for stanza in _stanzas(sources_dir):
         match = re.search(r"^Suites:[ \t]*(.*)$", stanza, re.MULTILINE | re.IGNORECASE)
         if match and own_suite in match[1].split():
-            return stanza[: match.start()] + f"Suites: {suite}" + stanza[match.end() :]
+            copy = stanza[: match.start()] + f"Suites: {suite}" + stanza[match.end() :]
+            return re.sub(r"^Types:.*$", "Types: deb", copy, flags=re.MULTILINE | re.IGNORECASE)
     raise ApbedError(
         f"no apt source for suite {own_suite or '(unknown)'} in {sources_dir}: "
         "install the linux-source package by hand"

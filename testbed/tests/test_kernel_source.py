@@ -25,7 +25,7 @@ def test_deb822_entry_with_the_code_name_is_copied(apt: Path) -> None:
         "Components: main\n"
         "\n"
         "# the archive\n"
-        "Types: deb\n"
+        "Types: deb deb-src\n"
         "# a mirror\n"
         "URIs: http://mirror.invalid/debian\n"
         "Suites: bookworm bookworm-updates\n"
