@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a run measured: goodput, fairness, response time, the medium's counts.
+
+Goodput is TCP payload read by the receiver inside the measurement window, "excluding
+retransmissions" as in paper 004 (its footnote 2). The window is
+[t0 + warmup, t0 + duration]; the byte count at a moment between two samples is taken on
+the straight line between them. Missing data is None, never zero.
+
+Sources: Jain's index: R. Jain, D. Chiu, W. Hawe, "A Quantitative Measure of Fairness and
+Discrimination for Resource Allocation in Shared Computer Systems", DEC-TR-301, 1984, eq. 1.
+Goodput ratio: paper 004, section III.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from apbed.run_directory import FlowTrace, Json, read_flows, read_list, read_object
+
+SERIES_STEP_S = 1.0  # flowgen's interval between samples
+
+Curve = list[tuple[float, float]]  # (time in s, cumulative bytes), times not decreasing
+
+
+def jain_index(shares: Sequence[float]) -> float | None:
+    """(sum x)^2 / (n sum x^2): 1 when all shares are equal, 1/n when one takes all.
+
+    None without shares or when all are zero.
+    """
+    squares = sum(x * x for x in shares)
+    return sum(shares) ** 2 / (len(shares) * squares) if squares else None
+
+
+def ratio_down_up(down: Sequence[float], up: Sequence[float]) -> float | None:
+    """Mean goodput of a download connection over that of an upload connection.
+
+    With as many downloads as uploads this is paper 004's ratio of the totals.
+    None when there is no connection of a direction or uploads got nothing.
+    """
+    if not down or not up or not sum(up):
+        return None
+    return (sum(down) / len(down)) / (sum(up) / len(up))
+
+
+def cumulative_curve(trace: FlowTrace, t1_s: float) -> Curve | None:
+    """Bytes received by each moment. A flow cut short was counted at t1, when it was ended."""
+    record = trace.receiver
+    if record is None:
+        return None
+    points = [(record["start_s"], 0)]
+    if record["first_byte_s"] is not None:
+        points.append((record["first_byte_s"], 0))
+    points += trace.samples
+    end_s = record["end_s"]
+    points.append((t1_s if end_s is None else end_s, record["bytes"]))
+    return sorted((float(t), float(count)) for t, count in points)
+
+
+def goodput_mbps(curve: Curve, begin_s: float, end_s: float) -> float:
+    """Mean goodput in Mb/s between two moments; before and after a flow nothing arrives."""
+    times = [t for t, _ in curve]
+    counts = [count for _, count in curve]
+    begin, end = np.interp([begin_s, end_s], times, counts)
+    return float(end - begin) * 8 / 1e6 / (end_s - begin_s)
+
+
+def goodput_series(curve: Curve, t0_s: float, duration_s: float) -> list[list[float | None]]:
+    """[[middle of the step in s after t0, Mb/s]...]; None where the flow did not exist."""
+    edges = np.arange(t0_s, t0_s + duration_s + SERIES_STEP_S / 2, SERIES_STEP_S)
+    first, last = curve[0][0], curve[-1][0]
+    series: list[list[float | None]] = []
+    for begin, end in pairwise(edges.tolist()):
+        alive = first < end and last > begin
+        rate = round(goodput_mbps(curve, begin, end), 6) if alive else None
+        series.append([round((begin + end) / 2 - t0_s, 6), rate])
+    return series
+
+
+def response_times(traces: Sequence[FlowTrace], direction: str) -> list[float]:
+    """Seconds from a sized transfer's start at the client to its last byte's arrival."""
+    return [
+        trace.receiver["end_s"] - trace.client["start_s"]
+        for trace in traces
+        if "bytes" in trace.plan
+        and trace.plan["dir"] == direction
+        and trace.client is not None
+        and trace.receiver is not None
+        and trace.receiver["end_s"] is not None
+    ]
+
+
+def distribution(values: Sequence[float]) -> Json:
+    """Count, mean, 10th, 50th and 90th percentile (linear between ranks); None when empty."""
+    if not values:
+        return {"n": 0, "mean": None, "p10": None, "p50": None, "p90": None}
+    p10, p50, p90 = np.percentile(values, [10, 50, 90]).tolist()
+    return {"n": len(values), "mean": float(np.mean(values)), "p10": p10, "p50": p50, "p90": p90}
+
+
+def medium_summary(medium: Json | None) -> Json | None:
+    """The medium's counts, with airtime as shares of the marked time."""
+    if medium is None:
+        return None
+    airtime: dict[str, float] = medium.get("airtime_s") or {}
+    total = sum(airtime.values())
+    names = ("collision_probability", "tx", "drops", "digest")
+    return {name: medium.get(name) for name in names} | {
+        "airtime_share": {name: spent / total for name, spent in airtime.items()} if total else None
+    }
+
+
+def measure(run_dir: Path) -> Json:
+    """The measured part of RUN in DESIGN's summary.json, from a run directory."""
+    run = read_object(run_dir / "run.json") or {}
+    guest = read_object(run_dir / "guest.json") or {}
+    planned = (run.get("plan") or {}).get("flows") or []
+    traces = read_flows(run_dir, planned)
+    flows = [_flow(trace, run, guest) for trace in traces]
+    down, up = (_connections(flows, direction) for direction in ("down", "up"))
+    known = None if down is None or up is None else down + up
+    return {
+        "goodput_mbps": {"down": _total(down), "up": _total(up), "total": _total(known)},
+        "ratio_down_up": None if down is None or up is None else ratio_down_up(down, up),
+        "jain": None if known is None else jain_index(known),
+        "flows": flows,
+        "response_time_s": {
+            direction: distribution(response_times(traces, direction))
+            for direction in ("down", "up")
+        },
+        "medium": medium_summary(read_object(run_dir / "medium.json")),
+        "qdisc": read_list(run_dir / "qdisc.json"),
+    }
+
+
+def _flow(trace: FlowTrace, run: Json, guest: Json) -> Json:
+    t0_s, t1_s = guest.get("t0_s"), guest.get("t1_s")
+    curve = None if t1_s is None else cumulative_curve(trace, t1_s)
+    flow: Json = {
+        "id": trace.plan["id"],
+        "station": trace.plan["station"],
+        "dir": trace.plan["dir"],
+        "bytes": trace.receiver["bytes"] if trace.receiver else None,
+        "start_s": _since(t0_s, trace.client, "start_s"),
+        "end_s": _since(t0_s, trace.receiver, "end_s"),
+        "goodput_mbps": None,
+        "goodput_series": [],
+        "retrans": trace.sender["retrans"] if trace.sender else None,
+    }
+    if curve is not None and t0_s is not None:
+        begin_s, end_s = t0_s + run["warmup_s"], t0_s + run["duration_s"]
+        flow["goodput_mbps"] = goodput_mbps(curve, begin_s, end_s)
+        flow["goodput_series"] = goodput_series(curve, t0_s, run["duration_s"])
+    return flow
+
+
+def _since(t0_s: float | None, record: Json | None, key: str) -> float | None:
+    if t0_s is None or record is None or record[key] is None:
+        return None
+    return round(float(record[key]) - t0_s, 9)
+
+
+def _connections(flows: Sequence[Json], direction: str) -> list[float] | None:
+    """Goodputs of the connections of a direction; None when one of them is not known."""
+    goodputs = [flow["goodput_mbps"] for flow in flows if flow["dir"] == direction]
+    return None if None in goodputs else goodputs
+
+
+def _total(goodputs: Sequence[float] | None) -> float | None:
+    return sum(goodputs) if goodputs else None

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Reads what a run left behind: the JSON files of DIR/runs/ID and the flow records.
+
+Principle: reading never fails because a run did; what is missing or broken is None, and
+validity.py says so. Nothing here starts or changes anything.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+Json = dict[str, Any]
+
+
+@dataclass
+class FlowTrace:
+    """One planned flow with what flowgen recorded at its two ends."""
+
+    plan: Json
+    receiver: Json | None = None
+    sender: Json | None = None
+    samples: list[tuple[float, int]] = field(default_factory=list)  # (s, cumulative bytes)
+
+    @property
+    def client(self) -> Json | None:
+        """The record of the end that asked for the flow, where its time starts."""
+        return self.receiver if self.plan["dir"] == "down" else self.sender
+
+
+def read_object(path: Path) -> Json | None:
+    """The JSON object in a file, or None."""
+    value = _read(path)
+    return value if isinstance(value, dict) else None
+
+
+def read_list(path: Path) -> list[Json] | None:
+    """The JSON list of objects in a file, or None."""
+    value = _read(path)
+    if isinstance(value, list) and all(isinstance(item, dict) for item in value):
+        return value
+    return None
+
+
+def read_flow_lines(run_dir: Path) -> Iterator[Json]:
+    """Every line flowgen wrote in this run; raises ValueError naming a broken file."""
+    for path in sorted((run_dir / "flows").glob("*.jsonl")):
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), start=1):
+            try:
+                entry = json.loads(line)
+            except ValueError:
+                entry = None
+            if not isinstance(entry, dict) or "id" not in entry:
+                raise ValueError(f"flows/{path.name} line {number} is not a flow record")
+            yield entry
+
+
+def read_flows(run_dir: Path, planned: list[Json]) -> list[FlowTrace]:
+    """The planned flows in their order; what was not recorded stays None."""
+    traces = {plan["id"]: FlowTrace(plan) for plan in planned}
+    try:
+        for entry in read_flow_lines(run_dir):
+            trace = traces.get(entry["id"])
+            if trace is None:
+                continue
+            if entry.get("event") == "sample":
+                trace.samples.append((entry["t_s"], entry["bytes"]))
+            elif entry.get("side") == "receiver":
+                trace.receiver = entry
+            elif entry.get("side") == "sender":
+                trace.sender = entry
+    except ValueError:
+        return [FlowTrace(plan) for plan in planned]
+    return list(traces.values())
+
+
+def _read(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text())
+    except (OSError, ValueError):
+        return None
