@@ -50,7 +50,8 @@ def run(args: argparse.Namespace) -> int:
         out: Path = args.out or Path(scratch)
         out.mkdir(parents=True, exist_ok=True)
         sys.stdout.flush()
-        result = lab.boot(kernel, command, out, seed=args.seed, limit_s=args.limit)
+        guest = lab.Guest(kernel, command, out, seed=args.seed)
+        result = lab.boot(guest, lab.Watchdog(limit_s=args.limit))
     if result.status is None:
         raise ApbedError(str(result.why))
     return result.status

@@ -139,9 +139,8 @@ def _boot(kernel: kernels.LabKernel | None) -> Finding:
     scratch = kernel_source.cache_root() / "doctor"
     scratch.mkdir(parents=True, exist_ok=True)
     try:
-        result = lab.boot(
-            kernel, ["true"], scratch, limit_s=COMMAND_LIMIT_S, console=scratch / "console"
-        )
+        guest = lab.Guest(kernel, ["true"], scratch, console=scratch / "console")
+        result = lab.boot(guest, lab.Watchdog(limit_s=COMMAND_LIMIT_S))
     except ApbedError as error:
         return Finding("boot", False, str(error), "see the other lines")
     finally:

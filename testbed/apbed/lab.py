@@ -9,7 +9,6 @@ looks at progress, not only at the wall clock, and asks the kernel which process
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import shlex
@@ -22,7 +21,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
@@ -36,6 +35,36 @@ MEMORY_MB = 768
 BOOT_TIME_NS = 1767225600 * 10**9  # 2026-01-01, a guest's wall clock at boot
 MCONSOLE_MAGIC = 0xCAFEBABE
 POLL_S = 0.2
+GROUP_END_TRIES = 25
+
+
+@dataclass(frozen=True)
+class Guest:
+    """One command to run as root inside a lab kernel.
+
+    Only `out` is writable there. The console goes to the file `console` (None: this
+    process's own output). With `seed`, the kernel's random numbers follow from it.
+    """
+
+    kernel: LabKernel
+    command: Sequence[str]
+    out: Path
+    workdir: Path | None = None  # None: the caller's
+    seed: int | None = None
+    console: Path | None = None
+
+
+@dataclass(frozen=True)
+class Watchdog:
+    """When a guest is ended: no change of `progress` for `stall_s`, `limit_s` over, `cancel` set.
+
+    Both times are wall seconds. Without `progress` the growing console counts as progress.
+    """
+
+    stall_s: float = 60.0
+    limit_s: float | None = None
+    progress: Callable[[], object] | None = None
+    cancel: threading.Event = field(default_factory=threading.Event)
 
 
 @dataclass(frozen=True)
@@ -61,50 +90,26 @@ def kernel(version: str | None = None, debug: bool = False) -> LabKernel:
     return found
 
 
-def boot(
-    kernel: LabKernel,
-    command: Sequence[str],
-    out: Path,
-    *,
-    workdir: Path | None = None,
-    seed: int | None = None,
-    stall_s: float = 60.0,
-    limit_s: float | None = None,
-    progress: Callable[[], object] | None = None,
-    cancel: threading.Event | None = None,
-    console: Path | None = None,
-) -> Boot:
-    """Run `command` as root inside `kernel`; only `out` is writable there.
+def boot(guest: Guest, watchdog: Watchdog) -> Boot:
+    """Run the guest's command to its end, or until the watchdog ends it.
 
-    The console goes to the file `console` (default: this process's own output). The guest
-    is ended when `progress()` (default: the size of the console) has not changed for
-    `stall_s` wall seconds, or after `limit_s`, or when `cancel` is set. With `seed`, the
-    kernel's random numbers follow from it. `out` gets exit-status, virtual-seconds and
-    dmesg.log. Raises ApbedError when the kernel cannot be started at all.
+    `out` gets exit-status, virtual-seconds and dmesg.log. Raises ApbedError when the kernel
+    cannot be started at all.
     """
     for stale in ("exit-status", "virtual-seconds", "dmesg.log"):
-        (out / stale).unlink(missing_ok=True)
+        (guest.out / stale).unlink(missing_ok=True)
     scratch = Path(tempfile.mkdtemp(prefix="apbed-"))
     started = time.monotonic()
     try:
-        with _open_console(console) as stream:
-            process = _start(kernel, command, out, workdir or Path.cwd(), scratch, seed, console, stream)
+        with _open_console(guest.console) as stream:
+            process = _start(guest, scratch, stream)
             try:
-                why = _watch(
-                    process,
-                    scratch,
-                    progress or _size_of(console),
-                    started,
-                    stall_s,
-                    limit_s,
-                    cancel or threading.Event(),
-                    console,
-                )
+                why = _watch(process, guest, watchdog, scratch)
             finally:
                 _end_group(process)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-    return _outcome(out, why, console, time.monotonic() - started)
+    return _outcome(guest, why, time.monotonic() - started)
 
 
 def _open_console(console: Path | None) -> BinaryIO:
@@ -117,28 +122,18 @@ def _size_of(console: Path | None) -> Callable[[], object]:
     return lambda: console.stat().st_size
 
 
-def _start(
-    kernel: LabKernel,
-    command: Sequence[str],
-    out: Path,
-    workdir: Path,
-    scratch: Path,
-    seed: int | None,
-    console: Path | None,
-    stream: BinaryIO,
-) -> subprocess.Popen[bytes]:
-    """Start the kernel in a process group of its own, so that its stubs can be ended too.
-
-    The guest speaks on standard output; the kernel's own messages come on standard error.
-    """
+def _start(guest: Guest, scratch: Path, stream: BinaryIO) -> subprocess.Popen[bytes]:
+    """Start the kernel in a process group of its own, so that its stubs can be ended too."""
     init = scratch / "init"
-    words = [str(GUEST / "init.sh"), str(out.resolve()), str(workdir.resolve()), *command]
+    workdir = guest.workdir or Path.cwd()
+    words = [str(GUEST / "init.sh"), str(guest.out.resolve()), str(workdir.resolve())]
+    words += guest.command
     init.write_text(f"#!/bin/sh\nexec {shlex.join(words)}\n")
     init.chmod(0o755)
     # The command line goes into the kernel's random pool, so it must not vary: the guest
     # finds its init through the host's /proc, in this process's working directory.
     arguments = [
-        str(kernel.linux),
+        str(guest.kernel.linux),
         f"mem={MEMORY_MB}M",
         "rootfstype=hostfs",
         "rootflags=/",
@@ -154,21 +149,21 @@ def _start(
         "uml_dir=.",
     ]
     environment = dict(os.environ)
-    if seed is not None:
-        environment |= _seeded_random(seed)
+    if guest.seed is not None:
+        environment |= _seeded_random(guest.seed)
     try:
         return subprocess.Popen(
             arguments,
             cwd=scratch,
             stdin=subprocess.DEVNULL,
             stdout=stream,
-            stderr=None if console is None else subprocess.STDOUT,
+            stderr=subprocess.STDOUT,
             start_new_session=True,
             env=environment,
         )
     except OSError as error:
         raise ApbedError(
-            f"cannot start the lab kernel {kernel.linux}: {error.strerror}; "
+            f"cannot start the lab kernel {guest.kernel.linux}: {error.strerror}; "
             "try `apbed kernel build`"
         ) from error
 
@@ -182,29 +177,25 @@ def _seeded_random(seed: int) -> dict[str, str]:
 
 
 def _watch(
-    process: subprocess.Popen[bytes],
-    scratch: Path,
-    progress: Callable[[], object],
-    started: float,
-    stall_s: float,
-    limit_s: float | None,
-    cancel: threading.Event,
-    console: Path | None,
+    process: subprocess.Popen[bytes], guest: Guest, watchdog: Watchdog, scratch: Path
 ) -> str | None:
-    """Wait for the end; return None, or one line that says why the guest was ended."""
-    seen, since = progress(), time.monotonic()
+    """Wait for the end; return None, or one line that says why the guest must be ended."""
+    progress = watchdog.progress or _size_of(guest.console)
+    started = since = time.monotonic()
+    seen = progress()
     while process.poll() is None:
-        if cancel.wait(POLL_S):
+        if watchdog.cancel.wait(POLL_S):
             return "interrupted"
         now = time.monotonic()
         if (state := progress()) != seen:
             seen, since = state, now
-        if now - since > stall_s:
-            spinning = _running_process(scratch, console)
-            return f"no progress for {stall_s:.0f} s of wall time; running in the guest: {spinning}"
-        if limit_s is not None and now - started > limit_s:
-            spinning = _running_process(scratch, console)
-            return f"not done after {limit_s:.0f} s of wall time; running in the guest: {spinning}"
+        if now - since > watchdog.stall_s:
+            what = f"no progress for {watchdog.stall_s:.0f} s of wall time"
+        elif watchdog.limit_s is not None and now - started > watchdog.limit_s:
+            what = f"not done after {watchdog.limit_s:.0f} s of wall time"
+        else:
+            continue
+        return f"{what}; running in the guest: {_running_process(scratch, guest.console)}"
     return None
 
 
@@ -227,20 +218,27 @@ def _running_process(scratch: Path, console: Path | None) -> str:
 
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:
-    """End the kernel and the stub processes that carry its guests' memory."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    """End the kernel and the stub processes that carry its guests' memory.
+
+    A stub whose tracer just died can miss the first signal, hence more than one.
+    """
+    for _ in range(GROUP_END_TRIES):
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            return
+        process.wait()
+        time.sleep(POLL_S / 10)
 
 
-def _outcome(out: Path, why: str | None, console: Path | None, wall_s: float) -> Boot:
+def _outcome(guest: Guest, why: str | None, wall_s: float) -> Boot:
     status: int | None = None
     virtual_s: float | None = None
     try:
-        status = int((out / "exit-status").read_text())
-        virtual_s = float((out / "virtual-seconds").read_text())
+        status = int((guest.out / "exit-status").read_text())
+        virtual_s = float((guest.out / "virtual-seconds").read_text())
     except (OSError, ValueError):
-        why = why or f"the lab kernel ended early: {_last_words(console)}"
+        why = why or f"the lab kernel ended early: {_last_words(guest.console)}"
     return Boot(None if why else status, why, wall_s, virtual_s)
 
 

@@ -26,8 +26,8 @@ def run(args: argparse.Namespace) -> int:
     found = [scenario.load(path) for path in sorted(scenario.SCENARIOS.glob("*.toml"))]
     if args.json:
         rows = [
-            {"name": entry.name, "runs": len(entry.runs), "title": entry.title, "source": entry.source}
-            for entry in found
+            {"name": one.name, "runs": len(one.runs), "title": one.title, "source": one.source}
+            for one in found
         ]
         print(json.dumps({"schema": 1, "scenarios": rows}, indent=1))
     else:

@@ -7,8 +7,8 @@ import argparse
 import json
 import os
 import sys
-import threading
 from pathlib import Path
+from typing import Any
 
 from apbed import report, runner, scenario, summary
 from apbed.errors import ApbedError
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
     out: Path = args.out or Path("out") / plan.name
     jobs = min(args.jobs or len(os.sched_getaffinity(0)), len(plan.runs))
     with observer(plan, sys.stderr) as notify:
-        runner.run_all(plan, out, jobs, notify, threading.Event())
+        runner.run_all(plan, out, jobs, notify)
     result = summary.summarize(out)
     report.write_report(out)
     if args.json:
@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
     return _verdict(result)
 
 
-def _speed(result: dict, jobs: int) -> str:  # type: ignore[type-arg]
+def _speed(result: dict[str, Any], jobs: int) -> str:
     """Virtual seconds per wall second of one run, which tells how long a campaign takes."""
     timed = [run for run in result["runs"] if run["virtual_s"] and run["wall_s"]]
     if not timed:
@@ -87,7 +87,7 @@ def _speed(result: dict, jobs: int) -> str:  # type: ignore[type-arg]
     )
 
 
-def _verdict(result: dict) -> int:  # type: ignore[type-arg]
+def _verdict(result: dict[str, Any]) -> int:
     invalid = [run for run in result["runs"] if not run["valid"]]
     for run in invalid:
         print(f"apbed: invalid: {run['id']}: {run['why_invalid']}", file=sys.stderr)

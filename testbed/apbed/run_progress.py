@@ -74,9 +74,7 @@ def _bars(scenario: Scenario, console: Console) -> Iterator[Notify]:
                         name = f"{event.run.params['qdisc']} seed {event.run.params['seed']}"
                         tasks[run_id] = progress.add_task(name[:34], total=duration_s, wall_s=0.0)
                     virtual[run_id] = event.virtual_s
-                    progress.update(
-                        tasks[run_id], completed=event.virtual_s, wall_s=event.wall_s
-                    )
+                    progress.update(tasks[run_id], completed=event.virtual_s, wall_s=event.wall_s)
                 else:
                     virtual[run_id] = duration_s
                     if run_id in tasks:

@@ -13,8 +13,8 @@ import json
 import shutil
 import threading
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -77,114 +77,114 @@ def bench(version: str) -> Bench:
     return found
 
 
-def run_all(
-    scenario: Scenario, out: Path, jobs: int, notify: Notify, cancel: threading.Event
-) -> bool:
+def run_all(scenario: Scenario, out: Path, jobs: int, notify: Notify) -> bool:
     """Run what is not done yet below `out`; true when every run was carried out.
 
-    `notify` hears of every change, from this thread's pool. Raises ApbedError before
-    anything starts if something is missing. `cancel` ends all running guests.
+    `notify` hears of every change, from the pool's threads. Raises ApbedError before
+    anything starts if something is missing. Ctrl-C ends all running guests.
     """
     benches = {name: bench(name) for name in {run.params["kernel"] for run in scenario.runs}}
     digests = {name: entry.digests() for name, entry in benches.items()}
     out.mkdir(parents=True, exist_ok=True)
     _write(out / "manifest.json", _manifest(scenario, benches, digests))
+    cancel = threading.Event()
     with ThreadPoolExecutor(max_workers=jobs) as pool:
         futures = []
         for run in scenario.runs:
             name = run.params["kernel"]
-            futures.append(
-                pool.submit(
-                    _run_one, scenario, run, benches[name], digests[name], out, notify, cancel
-                )
-            )
-        return _collect(futures, cancel)
+            one = _Job(scenario, run, benches[name], digests[name], out, notify, cancel)
+            futures.append(pool.submit(one.carry_out))
+        try:
+            return all(done for done in [future.result() for future in as_completed(futures)])
+        except BaseException:
+            cancel.set()
+            for future in futures:
+                future.cancel()
+            raise
 
 
-def _collect(futures: Sequence[Future[bool]], cancel: threading.Event) -> bool:
-    try:
-        return all([future.result() for future in as_completed(futures)])
-    except BaseException:
-        cancel.set()
-        for future in futures:
-            future.cancel()
-        raise
+@dataclass(frozen=True)
+class _Job:
+    """One run on its way: what it is, what it runs on, and who hears of it."""
 
+    scenario: Scenario
+    run: Run
+    bench: Bench
+    digests: dict[str, str]
+    out: Path
+    notify: Notify
+    cancel: threading.Event
 
-def _run_one(
-    scenario: Scenario,
-    run: Run,
-    bench: Bench,
-    digests: dict[str, str],
-    out: Path,
-    notify: Notify,
-    cancel: threading.Event,
-) -> bool:
-    plan = _plan(run, bench)
-    inputs = json.dumps([_portable(plan), bench.kernel.key, digests], sort_keys=True)
-    inputs_hash = hashlib.sha256(inputs.encode()).hexdigest()
-    run_dir = out / "runs" / run.id
-    if _is_done(run_dir, inputs_hash):
-        notify(Event(run, "kept"))
-        return True
-    if cancel.is_set():
-        return False
-    shutil.rmtree(run_dir, ignore_errors=True)
-    run_dir.mkdir(parents=True)
-    _write(run_dir / "plan.json", plan)
-    record = {
-        "schema": 1,
-        "id": run.id,
-        "scenario": scenario.name,
-        "params": run.params | {"kernel": bench.kernel.release},
-        "duration_s": run.values["duration_s"],
-        "warmup_s": run.values["warmup_s"],
-        "inputs_hash": inputs_hash,
-        "plan": _portable(plan),
-    }
-    _write(run_dir / "run.json", record)
-    return _boot(run, run_dir, bench, notify, cancel)
+    @property
+    def run_dir(self) -> Path:
+        return self.out / "runs" / self.run.id
 
+    def carry_out(self) -> bool:
+        """Run it unless it is done already; true when it is done, false when it failed."""
+        plan = _plan(self.run, self.bench)
+        inputs = json.dumps([_portable(plan), self.bench.kernel.key, self.digests], sort_keys=True)
+        inputs_hash = hashlib.sha256(inputs.encode()).hexdigest()
+        if _is_done(self.run_dir, inputs_hash):
+            self.notify(Event(self.run, "kept"))
+            return True
+        if self.cancel.is_set():
+            return False
+        shutil.rmtree(self.run_dir, ignore_errors=True)
+        self.run_dir.mkdir(parents=True)
+        _write(self.run_dir / "plan.json", plan)
+        record = {
+            "schema": 1,
+            "id": self.run.id,
+            "scenario": self.scenario.name,
+            "params": self.run.params | {"kernel": self.bench.kernel.release},
+            "duration_s": self.run.values["duration_s"],
+            "warmup_s": self.run.values["warmup_s"],
+            "inputs_hash": inputs_hash,
+            "plan": _portable(plan),
+        }
+        _write(self.run_dir / "run.json", record)
+        return self.boot()
 
-def _boot(
-    run: Run, run_dir: Path, bench: Bench, notify: Notify, cancel: threading.Event
-) -> bool:
-    """Boot one guest and write its status.json; true when it was carried out to its end."""
-    progress_file = run_dir / "progress"
-    started = time.monotonic()
+    def boot(self) -> bool:
+        """Boot the guest and write its status.json; true when it came to its end."""
+        script = ["/usr/bin/python3", str(lab.GUEST / "cell.py"), str(self.run_dir.resolve())]
+        guest = lab.Guest(
+            self.bench.kernel,
+            script,
+            self.run_dir,
+            workdir=self.run_dir,
+            seed=self.run.values["seed"],
+            console=self.run_dir / "console.log",
+        )
+        progress = self.progress(time.monotonic())
+        result = lab.boot(guest, lab.Watchdog(STALL_S, progress=progress, cancel=self.cancel))
+        why = result.why or _guest_error(self.run_dir, result.status)
+        if why == "interrupted":
+            shutil.rmtree(self.run_dir)
+            return False
+        state = "failed" if why else "done"
+        status = {
+            "schema": 1,
+            "state": state,
+            "why": why,
+            "virtual_s": result.virtual_s,
+            "wall_s": round(result.wall_s, 3),
+        }
+        _write(self.run_dir / "status.json", status)
+        self.notify(Event(self.run, state, result.virtual_s or 0.0, result.wall_s, why))
+        return why is None
 
-    def progress() -> object:
-        word = progress_file.read_text().strip() if progress_file.exists() else ""
-        virtual_s = float(word) if word.isdigit() else 0.0
-        notify(Event(run, "running", virtual_s, time.monotonic() - started))
-        return word
+    def progress(self, started: float) -> Callable[[], object]:
+        """What the watchdog looks at: the guest's step, then each virtual second of the flows."""
+        path = self.run_dir / "progress"
 
-    result = lab.boot(
-        bench.kernel,
-        ["/usr/bin/python3", str(lab.GUEST / "cell.py"), str(run_dir.resolve())],
-        run_dir,
-        workdir=run_dir,
-        seed=run.values["seed"],
-        stall_s=STALL_S,
-        progress=progress,
-        cancel=cancel,
-        console=run_dir / "console.log",
-    )
-    why = result.why or _guest_error(run_dir, result.status)
-    if why == "interrupted":
-        shutil.rmtree(run_dir)
-        return False
-    status = {
-        "schema": 1,
-        "state": "failed" if why else "done",
-        "why": why,
-        "virtual_s": result.virtual_s,
-        "wall_s": round(result.wall_s, 3),
-    }
-    _write(run_dir / "status.json", status)
-    state = "failed" if why else "done"
-    notify(Event(run, state, result.virtual_s or 0.0, result.wall_s, why))
-    return why is None
+        def read() -> object:
+            word = path.read_text().strip() if path.exists() else ""
+            virtual_s = float(word) if word.isdigit() else 0.0
+            self.notify(Event(self.run, "running", virtual_s, time.monotonic() - started))
+            return word
+
+        return read
 
 
 def _guest_error(run_dir: Path, status: int | None) -> str | None:

@@ -33,11 +33,10 @@ class Key:
     high: float | None = None
     choices: tuple[str, ...] = ()
 
-    def check(self, path: str, value: Any) -> Any:
-        """`value`, or ApbedError naming the key and what it takes."""
-        if self.kind is float and type(value) is int:
-            value = float(value)
-        if type(value) is not self.kind:
+    def check(self, path: str, given: Any) -> Any:
+        """`given`, or ApbedError naming the key and what it takes."""
+        value: Any = float(given) if self.kind is float and type(given) is int else given
+        if not isinstance(value, self.kind) or (self.kind is int and isinstance(value, bool)):
             raise ApbedError(f"{path} = {value!r}: expected {_kind_name(self.kind)}")
         if self.choices and value not in self.choices:
             raise ApbedError(f"{path} = {value!r}: expected one of {', '.join(self.choices)}")

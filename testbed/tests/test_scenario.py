@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Scenario files: what is refused, and how sweeps expand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from apbed import scenario
+from apbed.errors import ApbedError
+
+CELL = """
+schema = 1
+name = "cell"
+title = "one upload"
+duration_s = 10
+[ap]
+qdisc = "fq_codel"
+[station]
+count = 1
+[[flow]]
+id = "up"
+station = "sta1"
+dir = "up"
+"""
+
+
+def load(tmp_path: Path, text: str = CELL, *settings: str) -> scenario.Scenario:
+    path = tmp_path / "cell.toml"
+    path.write_text(text)
+    return scenario.load(path, settings)
+
+
+@pytest.mark.parametrize(
+    ("setting", "line"),
+    [
+        ("ap.qdics=fq", "cell.toml: unknown key 'ap.qdics'; did you mean 'ap.qdisc'?"),
+        ("medium.retry=0", "cell.toml: medium.retry = 0: expected at least 1"),
+        ("medium.retry=seven", "cell.toml: medium.retry = 'seven': expected a whole number"),
+        ("medium.eifs=1", "cell.toml: medium.eifs = 1: expected true or false"),
+        ("station.count=51", "cell.toml: station.count = 51: expected at most 50"),
+        ("seed=[]", "cell.toml: seed = []: expected at least one value"),
+        ("seed=[1,1]", "cell.toml: two runs of the sweep are the same; remove the repeated value"),
+        ("schema=2", "cell.toml: schema = 2: expected at most 1"),
+        ("warmup_s=10", "cell.toml: warmup_s: expected less than duration_s"),
+        ("seed", "cell.toml: --set seed: expected KEY=VALUE, for example seed=[1,2,3]"),
+    ],
+)
+def test_bad_value_is_one_line(tmp_path: Path, setting: str, line: str) -> None:
+    with pytest.raises(ApbedError) as refused:
+        load(tmp_path, CELL, setting)
+    assert str(refused.value) == line
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        (
+            'dir = "up"',
+            'dir = "sideways"',
+            "flow 1: dir = 'sideways': expected one of up, down, pulse",
+        ),
+        ('dir = "up"', "", "flow 1: dir is missing"),
+        (
+            'id = "up"',
+            'id = "a b"',
+            "flow 1: id = 'a b': expected letters, digits, - . _, at most 32",
+        ),
+        ('"sta1"', '"sta2"', "flow 1: station = 'sta2': expected one of ['sta1']"),
+        (
+            'dir = "up"',
+            'dir = "up"\nstart_s = 11',
+            "flow 1: it would start after the end of the run",
+        ),
+        ('dir = "up"', 'dir = "pulse"', "flow 1: count is missing; a pulse flow needs"),
+        ('dir = "up"', 'dir = "up"\nrate = 3', "flow 1: unknown key 'rate'"),
+        ('name = "cell"', "", "name is missing"),
+        ('name = "cell"', 'name = "cell', "Illegal character"),
+    ],
+)
+def test_bad_file_is_one_line(tmp_path: Path, old: str, new: str, line: str) -> None:
+    with pytest.raises(ApbedError) as refused:
+        load(tmp_path, CELL.replace(old, new, 1))
+    assert str(refused.value).startswith(f"cell.toml: {line}")
+    assert "\n" not in str(refused.value)
+
+
+def test_two_flows_need_two_names(tmp_path: Path) -> None:
+    twice = CELL + CELL[CELL.index("[[flow]]") :]
+    with pytest.raises(ApbedError, match="expected a name no other flow has"):
+        load(tmp_path, twice)
+
+
+def test_a_list_is_a_sweep_and_params_name_it(tmp_path: Path) -> None:
+    plan = load(tmp_path, CELL, 'ap.qdisc=["fq_codel", "pfifo limit 100"]', "medium.retry=[1, 7]")
+    assert [run.params for run in plan.runs] == [
+        {"qdisc": qdisc, "inflight": 0, "seed": 1, "kernel": "default", "medium.retry": retry}
+        for retry in (1, 7)
+        for qdisc in ("fq_codel", "pfifo limit 100")
+    ]
+    assert len({run.id for run in plan.runs}) == 4
+
+
+def test_a_flow_lasts_as_long_as_the_run(tmp_path: Path) -> None:
+    text = CELL.replace('dir = "up"', 'dir = "up"\nstart_s = 4')
+    assert load(tmp_path, text).runs[0].flows[0]["seconds"] == 6.0
+
+
+def test_every_scenario_that_comes_with_apbed_loads() -> None:
+    paths = sorted(scenario.SCENARIOS.glob("*.toml"))
+    assert paths
+    for path in paths:
+        assert scenario.load(path).name == path.stem
+
+
+def test_unknown_scenario_lists_the_known_ones() -> None:
+    with pytest.raises(ApbedError, match=r"no scenario 'nosuch'; give a file, or one of: .*demo"):
+        scenario.find("nosuch")
