@@ -68,7 +68,7 @@ struct inflight_entry {
 };
 
 struct inflight_bucket {
-	spinlock_t		lock;
+	spinlock_t		lock;	/* irq-safe: packets are freed anywhere */
 	struct hlist_head	entries;
 };
 

@@ -16,7 +16,6 @@
 
 #include <linux/etherdevice.h>
 #include <linux/if_arp.h>
-#include <linux/if_pppox.h>
 #include <linux/if_vlan.h>
 #include <linux/in.h>
 #include <linux/ip.h>
@@ -55,6 +54,15 @@ struct segment_key {
 	u8		protocol;	/* IPPROTO_* */
 	u8		class;		/* enum segment_class */
 	u16		family;		/* ETH_P_IP or ETH_P_IPV6, host order */
+};
+
+/* RFC 2516, 4 and RFC 1661, 2: the session header and the PPP protocol. */
+struct segment_pppoe {
+	u8	version_type;
+	u8	code;
+	__be16	session;
+	__be16	length;
+	__be16	protocol;
 };
 
 struct tcp_segment {
@@ -314,11 +322,8 @@ static inline __be16 segment_network_protocol(const struct sk_buff *skb,
 {
 	const struct vlan_hdr *vh;
 	struct vlan_hdr _vh;
-	struct {
-		struct pppoe_hdr pppoe;
-		__be16 ppp;
-	} __packed _sh;
-	const typeof(_sh) *sh;
+	const struct segment_pppoe *sh;
+	struct segment_pppoe _sh;
 	int i;
 
 	for (i = 0; i < SEGMENT_MAX_TAGS && eth_type_vlan(protocol); i++) {
@@ -335,7 +340,7 @@ static inline __be16 segment_network_protocol(const struct sk_buff *skb,
 	if (!sh)
 		return 0;
 	*offset += sizeof(_sh);
-	switch (ntohs(sh->ppp)) {
+	switch (ntohs(sh->protocol)) {
 	case PPP_IP:
 		return htons(ETH_P_IP);
 	case PPP_IPV6:

@@ -57,7 +57,7 @@ static int refuse_unknown(const char *qdisc, const char *name,
 
 /* Decimal digits only: strtoul() alone takes signs, spaces and hex. */
 static int parse_value(const struct packet_option *option, const char *arg,
-		       uint32_t *value)
+		       __u32 *value)
 {
 	const struct packet_word *word = option->words;
 	unsigned long number;
@@ -86,7 +86,7 @@ int packet_options_parse(const char *qdisc, const struct packet_option *options,
 	bool seen[OPTIONS_MAX] = { false };
 	struct rtattr *nest;
 	char what[64];
-	uint32_t value;
+	__u32 value;
 
 	nest = addattr_nest(n, TC_REQUEST_MAX, TCA_OPTIONS | NLA_F_NESTED);
 	for (; argc > 0; argc -= 2, argv += 2) {
@@ -116,7 +116,7 @@ void packet_option_print(const struct packet_option *option,
 			 const struct rtattr *rta)
 {
 	const struct packet_word *word = option->words;
-	uint32_t value;
+	__u32 value;
 
 	if (!rta || RTA_PAYLOAD(rta) < sizeof(value))
 		return;

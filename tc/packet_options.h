@@ -9,13 +9,13 @@
 
 struct packet_word {
 	const char *word;	/* NULL ends the list */
-	uint32_t value;
+	__u32 value;
 };
 
 struct packet_option {
 	const char *name;	/* NULL ends the table */
 	int attribute;		/* TCA_*, a u32 */
-	uint32_t max;		/* packets, from 1 */
+	__u32 max;		/* packets, from 1 */
 	const struct packet_word *words;	/* or NULL: numbers only */
 };
 

@@ -5,6 +5,7 @@
  * Principle: besides the counters it says whether the bound has ever held a
  * packet back; on a device that frees packets before it sends them it cannot.
  */
+#include <inttypes.h>
 #include "../kernel/uapi/pkt_sch_inflight.h"
 #include "packet_options.h"
 
@@ -61,12 +62,12 @@ static int inflight_print_xstats(struct qdisc_util *qu, FILE *f,
 		print_color_uint(PRINT_ANY, COLOR_NONE, "auto_limit_bytes",
 				 " auto_limit %u", st.auto_limit);
 	print_nl();
-	print_color_u64(PRINT_ANY, COLOR_NONE, "tracked", "  tracked %lu",
-			st.tracked);
-	print_color_u64(PRINT_ANY, COLOR_NONE, "untracked", " untracked %lu",
-			st.untracked);
-	print_color_u64(PRINT_ANY, COLOR_NONE, "throttled", " throttled %lu",
-			st.throttled);
+	print_color_u64(PRINT_ANY, COLOR_NONE, "tracked",
+			"  tracked %" PRIu64, st.tracked);
+	print_color_u64(PRINT_ANY, COLOR_NONE, "untracked",
+			" untracked %" PRIu64, st.untracked);
+	print_color_u64(PRINT_ANY, COLOR_NONE, "throttled",
+			" throttled %" PRIu64, st.throttled);
 	if (is_json_context())
 		print_color_bool(PRINT_JSON, COLOR_NONE, "effective", NULL,
 				 st.throttled > 0);

@@ -5,6 +5,7 @@
  * Principle: text for people, raw numbers in JSON; statistics of an older or
  * newer module are read as far as both know them.
  */
+#include <inttypes.h>
 #include "../kernel/uapi/pkt_sch_inflight.h"
 #include "../kernel/uapi/pkt_sch_lasack.h"
 #include "packet_options.h"
@@ -43,7 +44,7 @@ static int lasack_print_qopt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
 	return 0;
 }
 
-static void print_count(const char *key, const char *format, uint64_t value)
+static void print_count(const char *key, const char *format, __u64 value)
 {
 	print_color_u64(PRINT_ANY, COLOR_NONE, key, format, value);
 }
@@ -59,20 +60,20 @@ static int lasack_print_xstats(struct qdisc_util *qu, FILE *f,
 		return 0;
 	xstats_copy(&st, sizeof(st), xstats);
 
-	print_count("flows", "  flows %lu", st.flows);
-	print_count("pushed_out", " pushed_out %lu", st.pushed_out);
-	print_count("evicted", " evicted %lu", st.evicted);
-	print_count("overflow", " overflow %lu", st.overflow);
+	print_count("flows", "  flows %" PRIu64, st.flows);
+	print_count("pushed_out", " pushed_out %" PRIu64, st.pushed_out);
+	print_count("evicted", " evicted %" PRIu64, st.evicted);
+	print_count("overflow", " overflow %" PRIu64, st.overflow);
 	print_nl();
-	print_count("not_ip", "  not_ip %lu", st.not_ip);
-	print_count("portless", " portless %lu", st.portless);
-	print_count("fragment", " fragment %lu", st.fragment);
-	print_count("truncated", " truncated %lu", st.truncated);
-	print_count("malformed", " malformed %lu", st.malformed);
+	print_count("not_ip", "  not_ip %" PRIu64, st.not_ip);
+	print_count("portless", " portless %" PRIu64, st.portless);
+	print_count("fragment", " fragment %" PRIu64, st.fragment);
+	print_count("truncated", " truncated %" PRIu64, st.truncated);
+	print_count("malformed", " malformed %" PRIu64, st.malformed);
 	print_nl();
-	print_count("in_flight", "  in_flight %lu", st.in_flight);
-	print_count("throttled", " throttled %lu", st.throttled);
-	print_count("untracked", " untracked %lu", st.untracked);
+	print_count("in_flight", "  in_flight %" PRIu64, st.in_flight);
+	print_count("throttled", " throttled %" PRIu64, st.throttled);
+	print_count("untracked", " untracked %" PRIu64, st.untracked);
 	return 0;
 }
 

@@ -13,7 +13,6 @@
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 
 struct qdisc_util {
@@ -49,14 +48,14 @@ int print_color_string(enum output_type type, enum color_attr color,
 int print_color_uint(enum output_type type, enum color_attr color,
 		     const char *key, const char *fmt, unsigned int value);
 int print_color_u64(enum output_type type, enum color_attr color,
-		    const char *key, const char *fmt, uint64_t value);
+		    const char *key, const char *fmt, __u64 value);
 int print_color_bool(enum output_type type, enum color_attr color,
 		     const char *key, const char *fmt, bool value);
 int print_nl(void);
 
 struct rtattr *addattr_nest(struct nlmsghdr *n, int maxlen, int type);
 int addattr_nest_end(struct nlmsghdr *n, struct rtattr *nest);
-int addattr32(struct nlmsghdr *n, int maxlen, int type, uint32_t data);
+int addattr32(struct nlmsghdr *n, int maxlen, int type, __u32 data);
 int parse_rtattr_flags(struct rtattr *tb[], int max, struct rtattr *rta,
 		       int len, unsigned short flags);
 

@@ -18,6 +18,7 @@ enum {
 	TCA_INFLIGHT_LIMIT,	/* u32: 1..TC_INFLIGHT_MAX or TC_INFLIGHT_AUTO */
 	__TCA_INFLIGHT_MAX
 };
+
 #define TCA_INFLIGHT_MAX (__TCA_INFLIGHT_MAX - 1)
 
 struct tc_inflight_xstats {

@@ -17,6 +17,7 @@ enum {
 	TCA_LASACK_INFLIGHT,	/* u32: a bound as in pkt_sch_inflight.h */
 	__TCA_LASACK_MAX
 };
+
 #define TCA_LASACK_MAX (__TCA_LASACK_MAX - 1)
 
 struct tc_lasack_xstats {

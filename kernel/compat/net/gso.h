@@ -3,7 +3,7 @@
 #ifndef LASACK_COMPAT_NET_GSO_H
 #define LASACK_COMPAT_NET_GSO_H
 
-#if __has_include_next(<net/gso.h>)
+#ifdef COMPAT_HAVE_NET_GSO
 #include_next <net/gso.h>
 #else
 #include <linux/netdevice.h>
