@@ -349,7 +349,7 @@ static void parse_options(struct front_end *fe, int argc, char **argv)
 	const char *stats = NULL, *pcap = NULL;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, ":", options, NULL)) != -1) {
 		switch (c) {
 		case 'p':
 			fe->config.phy = parse_phy(optarg);
@@ -380,7 +380,7 @@ static void parse_options(struct front_end *fe, int argc, char **argv)
 			fputs(hwsim_help, stdout);
 			exit(EXIT_SUCCESS);
 		default:
-			usage_error("see `dcfmedium hwsim --help`");
+			unknown_option("hwsim", argv[optind - 1]);
 		}
 	}
 	if (optind < argc)

@@ -37,6 +37,12 @@ void fatal(const char *format, ...)
 	exit(EXIT_FAILURE);
 }
 
+void unknown_option(const char *command, const char *word)
+{
+	usage_error("%s: '%s' is no option, or lacks its value; see `dcfmedium %s --help`",
+		    command, word, command);
+}
+
 uint64_t parse_number(const char *option, const char *text, uint64_t min,
 		      uint64_t max)
 {

@@ -21,6 +21,10 @@ void usage_error(const char *format, ...)
 void fatal(const char *format, ...)
 	__attribute__((format(printf, 1, 2), noreturn));
 
+/* getopt_long() did not know @word, or its value is missing. */
+void unknown_option(const char *command, const char *word)
+	__attribute__((noreturn));
+
 /* A whole decimal number in @min .. @max; @option names it in the message. */
 uint64_t parse_number(const char *option, const char *text, uint64_t min,
 		      uint64_t max);

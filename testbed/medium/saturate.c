@@ -69,7 +69,7 @@ static void parse_options(struct saturation *run, int argc, char **argv)
 	};
 	int c;
 
-	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, ":", options, NULL)) != -1) {
 		switch (c) {
 		case 'n':
 			run->stations = parse_number("--stations", optarg, 1,
@@ -106,7 +106,7 @@ static void parse_options(struct saturation *run, int argc, char **argv)
 			fputs(saturate_help, stdout);
 			exit(EXIT_SUCCESS);
 		default:
-			usage_error("see `dcfmedium saturate --help`");
+			unknown_option("saturate", argv[optind - 1]);
 		}
 	}
 	if (optind < argc)

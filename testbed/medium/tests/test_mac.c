@@ -69,6 +69,27 @@ static void post_transmission_backoff(int *failures)
 	cell_end(cell);
 }
 
+/* A count that ended long before the medium became busy is no head start. */
+static void used_up_backoff_is_gone(int *failures)
+{
+	struct cell *cell = cell_begin(true, UINT_MAX, 1);
+	int a = cell_station(cell, 32, 1024, 7);
+	int b = cell_station(cell, 1, 1, 7);
+	struct rng draws = cell_draws(cell, a);
+	ns_t slots;
+
+	cell_send(cell, a, b, 0);
+	rng_below(&draws, 32);
+	cell_send(cell, b, a, US(10000));
+	cell_send(cell, a, b, US(10000) + DATA / 2);
+	slots = rng_below(&draws, 32);
+	cell_play(cell, US(100000));
+	EXPECT(slots > 0);
+	EXPECT_EQ(cell->attempts[2].start,
+		  US(10000) + EXCHANGE + DIFS + slots * SLOT);
+	cell_end(cell);
+}
+
 /*
  * a waits with a known count while b sends twice: the slot in which b begins
  * is not counted, and what b leaves of the count goes on after its ACK.
@@ -366,6 +387,7 @@ int main(void)
 		{ "an idle medium is taken at once", immediate_access },
 		{ "a busy medium means backoff", backoff_after_busy },
 		{ "a backoff follows each transmission", post_transmission_backoff },
+		{ "a used-up backoff is gone", used_up_backoff_is_gone },
 		{ "counts freeze while the medium is busy", count_freezes },
 		{ "colliders retry until their limit", collision_until_drop },
 		{ "less than a slot apart is a collision", collision_window },
