@@ -10,7 +10,6 @@ is built in place and in relative paths, so that it can be renamed.
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import subprocess
 import time
@@ -72,8 +71,8 @@ def _unpack(source: Source, directory: Path, log: Path) -> Path:
 
 def _configure(recipe: Recipe, tree: Path, log: Path) -> None:
     """Write the tree's .config; ApbedError naming the symbols Kconfig refused."""
-    make = ["make", "ARCH=um"]
-    run([*make, "allnoconfig"], log, cwd=tree)
+    make = ["make", f"ARCH={recipe.arch}"]
+    run([*make, recipe.base], log, cwd=tree)
     dot_config = tree / ".config"
     with dot_config.open("a") as config:
         config.write(recipe.config())
@@ -131,41 +130,33 @@ def build_kernel(
 
 
 def prepare_tree(recipe: Recipe, source: Source, directory: Path, log: Path) -> None:
-    """Make `directory`/tree fit to compile external modules for ARCH=um; links no kernel."""
+    """Make `directory`/tree fit to compile external modules; links no kernel.
+
+    It knows no exported symbols, so modpost can only warn about them.
+    """
     with signals_as_interrupt():
         tree = _source_tree(recipe, source, directory, log)
-        run(["make", "ARCH=um", "modules_prepare"], log, cwd=tree, env=REPRODUCIBLE)
+        Report(f"kernel {recipe.name}").phase("preparing to compile modules")
+        make = ["make", f"ARCH={recipe.arch}", f"-j{len(os.sched_getaffinity(0))}"]
+        run([*make, "modules_prepare"], log, cwd=tree, env=REPRODUCIBLE)
         (tree / "Module.symvers").touch()
         _prune(tree)
 
 
 def _prune(tree: Path) -> None:
-    """Keep of a built tree what Debian's headers packages hold: about 100 MB of 1.6 GB."""
+    """Keep of a built tree what Debian's headers packages hold: about 70 MB of 1.6 GB."""
+    objtool = tree / "tools/objtool/objtool"  # checks every object compiled for x86_64
+    checker = objtool.read_bytes() if objtool.exists() else b""
     for entry in list(tree.iterdir()):
         if entry.name not in KEPT:
             shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+    if checker:
+        objtool.parent.mkdir(parents=True)
+        objtool.write_bytes(checker)
+        objtool.chmod(0o755)
     for other in (tree / "arch").iterdir():
         if other.is_dir() and other.name not in ("um", "x86"):
             shutil.rmtree(other)
     for path in (tree / "arch").rglob("*"):
         if path.suffix in (".o", ".a", ".c", ".S"):
             path.unlink()
-
-
-def unpack_headers(packages: list[Path], directory: Path, final: Path) -> None:
-    """Unpack headers packages so that they work from `final` instead of /usr.
-
-    Their makefiles name /usr, and a compiler that another release may not
-    have: both are rewritten, nothing else.
-    """
-    for package in packages:
-        subprocess.run(["dpkg-deb", "-x", package, directory], check=True)
-    flavour = next((directory / "usr/src").glob("linux-headers-*-amd64"))
-    makefile = flavour / "Makefile"
-    makefile.write_text(re.sub(r"(?<=[=\s])/usr/", f"{final}/usr/", makefile.read_text()))
-    variables = flavour / ".kernelvariables"
-    text = variables.read_text()
-    match = re.search(r"gcc-\d+", text)
-    if match and not shutil.which(match[0]):
-        variables.write_text(text.replace(match[0], "gcc"))
-    (directory / "tree").symlink_to(flavour.relative_to(directory))

@@ -26,10 +26,14 @@ SCHEMA = 1
 
 @dataclass(frozen=True)
 class Recipe:
-    """Everything a lab kernel is built from, but the source package."""
+    """Everything a kernel tree is made from, but the source package.
+
+    Lab kernels are of arch "um"; "x86_64" is for trees to compile modules in.
+    """
 
     version: str
-    debug: bool
+    debug: bool = False
+    arch: str = "um"
 
     def __post_init__(self) -> None:
         if self.version not in VERSIONS:
@@ -39,19 +43,26 @@ class Recipe:
 
     @property
     def name(self) -> str:
-        """For people: "6.1" or "6.1 debug"."""
-        return f"{self.version} debug" if self.debug else self.version
+        """For people: "6.1", "6.1 debug" or "6.1 x86_64"."""
+        words = (self.version, "debug" if self.debug else "", self.arch.replace("um", ""))
+        return " ".join(word for word in words if word)
 
     @property
     def slug(self) -> str:
-        """For file names: "6.1" or "6.1-debug"."""
+        """For file names: "6.1", "6.1-debug" or "6.1-x86_64"."""
         return self.name.replace(" ", "-")
 
     @property
     def fragments(self) -> list[Path]:
         """Kconfig fragments in the order they apply; a later line overrides."""
-        names = ("lab.config", "debug.config") if self.debug else ("lab.config",)
+        names = ["lab.config" if self.arch == "um" else f"{self.arch}.config"]
+        names += ["debug.config"] if self.debug else []
         return [FRAGMENTS / name for name in names]
+
+    @property
+    def base(self) -> str:
+        """The configuration the fragments apply over: a make target."""
+        return "allnoconfig" if self.arch == "um" else "defconfig"
 
     @property
     def patches(self) -> list[Path]:

@@ -14,7 +14,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,11 +69,6 @@ class Apt:
         policy = self.run("apt-cache", "policy", package)
         match = re.search(r"Candidate: (\S+)", policy)
         return match[1] if match and match[1] != "(none)" else None
-
-    def names(self, pattern: str) -> list[str]:
-        """Package names matching a regular expression."""
-        listing = self.run("apt-cache", "search", "--names-only", pattern)
-        return [line.split()[0] for line in listing.splitlines()]
 
     def download(self, package: str, directory: Path) -> Path:
         """Fetch a package's .deb into `directory`, or reuse the one there."""
@@ -190,26 +185,3 @@ def locate(version: str) -> Source:
         except ApbedError as error:
             problem = str(error)  # stale lists: the next view may still have it
     raise ApbedError(f"cannot fetch the kernel source: {problem}")
-
-
-def _newest(names: Sequence[str]) -> str:
-    return max(names, key=lambda name: [int(number) for number in re.findall(r"\d+", name)])
-
-
-def headers(version: str) -> list[Path]:
-    """The packages of an amd64 kernel's headers and build tools, downloaded."""
-    pattern = rf"^linux-headers-{re.escape(version)}\.[^-]+(-[0-9]+)?-amd64$"
-    problem = f"no suite offers linux-headers-{version}"
-    for apt in _views(version):
-        try:
-            names = apt.names(pattern)
-            if not names:
-                continue
-            flavour = _newest(names)
-            depends = apt.run("apt-cache", "depends", flavour)
-            needed = re.findall(r"Depends: (linux-(?:headers|kbuild)-\S+)", depends)
-            target = cache_root() / "packages"
-            return [apt.download(name, target) for name in (flavour, *needed)]
-        except ApbedError as error:
-            problem = str(error)
-    raise ApbedError(f"cannot fetch kernel headers: {problem}")

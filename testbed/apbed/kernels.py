@@ -18,7 +18,7 @@ from pathlib import Path
 
 from apbed import kernel_source
 from apbed.errors import ApbedError
-from apbed.kernel_build import BuildRecord, build_kernel, prepare_tree, unpack_headers
+from apbed.kernel_build import BuildRecord, build_kernel, prepare_tree
 from apbed.kernel_recipe import Recipe
 
 
@@ -163,25 +163,20 @@ def build(version: str | None = None, debug: bool = False) -> LabKernel:
 
 
 def module_tree(version: str | None = None, arch: str = "um") -> Path:
-    """A tree external modules can be built against, without building a kernel.
+    """A tree to compile external modules in, prepared now unless it is in the cache.
 
-    For "um" a cached lab kernel's own tree serves; for "x86_64" it is the
-    distribution's headers package.
+    For "um" a cached lab kernel's own tree serves. Another tree has no
+    Module.symvers: modules built in it compile, but are not fit to load.
     """
-    recipe = Recipe(version or default_version(), debug=False)
-    if arch == "um":
-        kernel = find(recipe.version)
-        if kernel:
-            return kernel.build_dir
-    digest = recipe.digest() if arch == "um" else "distribution"
-    name = f"tree-{recipe.slug}-{arch}-{digest}"
+    recipe = Recipe(version or default_version(), arch=arch)
+    kernel = find(recipe.version) if arch == "um" else None
+    if kernel:
+        return kernel.build_dir
+    name = f"tree-{recipe.slug}-{recipe.digest()}"
     final = cache_dir() / name
     with _locked(name):
         if not final.exists():
+            source = kernel_source.locate(recipe.version)
             with _whole(final) as directory:
-                log = cache_dir() / f"{name}.log"
-                if arch == "um":
-                    prepare_tree(recipe, kernel_source.locate(recipe.version), directory, log)
-                else:
-                    unpack_headers(kernel_source.headers(recipe.version), directory, final)
+                prepare_tree(recipe, source, directory, cache_dir() / f"{name}.log")
     return final / "tree"

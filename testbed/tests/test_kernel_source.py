@@ -70,8 +70,3 @@ def test_code_name(tmp_path: Path) -> None:
     assert kernel_source.codename(release) == "trixie"
     release.write_text("ID=arch\n")
     assert kernel_source.codename(release) == ""
-
-
-def test_newest_is_by_number_not_by_letter() -> None:
-    names = ["linux-headers-6.12.9+deb12-amd64", "linux-headers-6.12.107+deb12-amd64"]
-    assert kernel_source._newest(names) == names[1]

@@ -10,7 +10,6 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-import subprocess
 import tarfile
 import threading
 import time
@@ -20,7 +19,6 @@ import pytest
 
 from apbed import kernel_recipe, kernel_source, kernels
 from apbed.errors import ApbedError
-from apbed.kernel_build import unpack_headers
 from apbed.kernel_process import run
 from apbed.kernel_recipe import Recipe
 from apbed.kernel_source import Source
@@ -35,6 +33,11 @@ allnoconfig:
 	@echo "# empty" >.config
 olddefconfig:
 	@sed -i '/REFUSED/d' .config
+defconfig:
+	@echo "# defaults" >.config
+modules_prepare:
+	@mkdir -p tools/objtool drivers arch
+	@echo x >tools/objtool/objtool
 fails:
 	@echo "  CC      bad.o"; echo "bad.c:3:1: error: expected ';'"; exit 2
 hangs:
@@ -220,28 +223,19 @@ def test_run_reports_the_last_line_when_none_says_error(tmp_path: Path) -> None:
         run(["sh", "-c", "echo so it goes; exit 3"], tmp_path / "log", cwd=tmp_path)
 
 
-def test_headers_work_from_where_they_are_unpacked(tmp_path: Path) -> None:
-    flavour = tmp_path / "package/usr/src/linux-headers-7.2.12-amd64"
-    flavour.mkdir(parents=True)
-    (flavour / "Makefile").write_text(
-        "KBUILD_OUTPUT=/usr/src/linux-headers-7.2.12-amd64\n"
-        "include /usr/src/linux-headers-7.2.12-common/Makefile\n"
-    )
-    (flavour / ".kernelvariables").write_text("CC = $(CROSS_COMPILE)gcc-999\n")
-    control = tmp_path / "package/DEBIAN/control"
-    control.parent.mkdir()
-    control.write_text(
-        "Package: toy\nVersion: 1\nArchitecture: all\nMaintainer: lab <lab@localhost>\n"
-        "Description: toy\n"
-    )
-    deb = tmp_path / "toy.deb"
-    build = ["dpkg-deb", "--root-owner-group", "-b", tmp_path / "package", deb]
-    subprocess.run(build, check=True, stdout=subprocess.DEVNULL)
-    final = tmp_path / "final"
-    final.mkdir()
-    unpack_headers([deb], final, final)
-    assert (final / "tree/Makefile").read_text() == (
-        f"KBUILD_OUTPUT={final}/usr/src/linux-headers-7.2.12-amd64\n"
-        f"include {final}/usr/src/linux-headers-7.2.12-common/Makefile\n"
-    )
-    assert (final / "tree/.kernelvariables").read_text() == "CC = $(CROSS_COMPILE)gcc\n"
+def test_module_tree_without_a_kernel(toy: Toy) -> None:
+    toy.fragment("x86_64.config", "CONFIG_TOY_SMP=y\n")
+    tree = kernels.module_tree("6.1", "x86_64")
+    assert (tree / ".config").read_text() == "# defaults\nCONFIG_TOY_SMP=y\n"
+    assert (tree / "Module.symvers").exists()
+    assert os.access(tree / "tools/objtool/objtool", os.X_OK)
+    assert not (tree / "drivers").exists()
+    assert kernels.module_tree("6.1", "x86_64") == tree
+    assert toy.located == 1
+    assert kernels.cached() == []
+
+
+@pytest.mark.usefixtures("toy")
+def test_module_tree_of_a_built_kernel() -> None:
+    kernel = kernels.build("6.1")
+    assert kernels.module_tree("6.1", "um") == kernel.build_dir
