@@ -45,6 +45,8 @@ def summarize_run(run_dir: Path) -> Json:
         "why_invalid": why,
         "virtual_s": status.get("virtual_s"),
         "wall_s": status.get("wall_s"),
+        "duration_s": run.get("duration_s"),
+        "warmup_s": run.get("warmup_s"),
     } | measure(run_dir)
 
 

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Writes run directories as the guest and the runner leave them, without running anything.
+
+The goodputs are those of the throwaway measurement that preceded the design (7.2 lab kernel,
+dl2-ul2, M = 7, AP queue 100): FIFO 0.22 / 2.35 Mb/s per connection, fq_codel 0.05 / 2.53,
+LAS-ACK 1.28 / 1.35. What a test expects is computed from these numbers, not by apbed.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+T0_S = 3.7
+DURATION_S, WARMUP_S = 40.0, 5.0
+MEASURED = {
+    "pfifo limit 100": (0.22, 2.35),
+    "fq_codel limit 100": (0.05, 2.53),
+    "lasack limit 100 inflight off": (1.28, 1.35),
+}
+FLOWS = (("up1", "up"), ("up2", "up"), ("down1", "down"), ("down2", "down"))
+FRAMES = 12000
+
+
+def write(path: Path, value: Any) -> None:
+    """A JSON file."""
+    path.write_text(json.dumps(value) + "\n")
+
+
+def edit(path: Path, **changes: Any) -> None:
+    """Replace keys of a JSON object in a file."""
+    write(path, json.loads(path.read_text()) | changes)
+
+
+def experiment(
+    directory: Path, seeds: tuple[int, ...] = (1,), rates: dict[str, tuple[float, float]] = MEASURED
+) -> Path:
+    """A whole experiment: manifest and one run per scheduler and seed. Returns `directory`."""
+    runs = []
+    for words, (down, up) in rates.items():
+        for seed in seeds:
+            run_id = f"{words.replace(' ', '-')}_seed-{seed}"
+            runs.append(run_id)
+            run_directory(directory / "runs" / run_id, words, down, up, seed)
+    manifest = {
+        "schema": 1,
+        "scenario": "demo",
+        "title": "Two uploads and two downloads through one 802.11b access point",
+        "source": "paper 004, section III, dl2-ul2, M = 7, Q = 100",
+        "seeds": list(seeds),
+        "runs": runs,
+        "kernels": {
+            "default": {
+                "release": "6.1.192-lab",
+                "key": "0123456789abcdef",
+                "sha256": {"flowgen": "ab" * 32, "sch_lasack.ko": "cd" * 32},
+            }
+        },
+    }
+    write(directory / "manifest.json", manifest)
+    return directory
+
+
+def run_directory(
+    path: Path,
+    words: str = "lasack limit 100 inflight off",
+    down: float = 1.28,
+    up: float = 1.35,
+    seed: int = 1,
+    noise: float = 0.2,
+) -> Path:
+    """One valid run whose connections have mean goodputs `down` and `up` in Mb/s.
+
+    Without `noise` they have them in every second. Returns `path`.
+    """
+    (path / "flows").mkdir(parents=True)
+    kind = words.split()[0]
+    plan = [
+        {"id": name, "station": f"sta{k}", "dir": dir_, "start_s": 0.0, "seconds": DURATION_S}
+        for k, (name, dir_) in enumerate(FLOWS, start=1)
+    ]
+    run = {"schema": 1, "id": path.name, "scenario": "demo"}
+    run |= {"params": {"qdisc": words, "inflight": 1, "seed": seed, "kernel": "6.1.192-lab"}}
+    run |= {"duration_s": DURATION_S, "warmup_s": WARMUP_S, "inputs_hash": "00" * 32}
+    write(path / "run.json", run | {"plan": {"flows": plan}})
+    status = {"schema": 1, "state": "done", "why": None, "virtual_s": 43.9, "wall_s": 36.6}
+    write(path / "status.json", status)
+    guest = {"schema": 1, "t0_s": T0_S, "t1_s": T0_S + DURATION_S, "errors": []}
+    guest |= {"qdisc_expected": ["inflight", kind], "kernel_release": "6.1.192-lab"}
+    write(path / "guest.json", guest)
+    write(path / "qdisc_start.json", qdiscs(kind, 10))
+    write(path / "qdisc.json", qdiscs(kind, 10 + FRAMES))
+    write(path / "medium.json", medium(seed))
+    (path / "dmesg.log").write_text("[    0.000000] Linux version 6.1.192-lab\n")
+    (path / "console.log").write_text("reboot: Power down\n")
+    randomness = random.Random(f"{words} {seed}")
+    for name, direction in FLOWS:
+        write_flow(path, name, direction, down if direction == "down" else up, randomness, noise)
+    return path
+
+
+def qdiscs(kind: str, packets: int) -> list[dict[str, Any]]:
+    """What `tc -s -j qdisc show` prints for a scheduler below a bound of one packet."""
+    counts = {"bytes": packets * 1500, "packets": packets, "drops": 900, "backlog": 0, "qlen": 0}
+    bound = {"kind": "inflight", "handle": "1:", "root": True, "options": {"limit": 1}}
+    return [bound | counts, {"kind": kind, "handle": "2:", "parent": "1:1", "options": {}} | counts]
+
+
+def medium(seed: int) -> dict[str, Any]:
+    """dcfmedium's statistics of a run it lost nothing in."""
+    airtime = {"success": 33.0, "collision": 1.6, "broadcast": 0.4, "idle": 5.0}
+    names = ("lost", "overflow", "einval", "unknown_station", "queue_overflow", "malformed")
+    return {
+        "schema": 1,
+        "profile": "hrdsss-11",
+        "seed": seed,
+        "virtual_s": DURATION_S,
+        "digest": f"{seed:016x}",
+        "tx": 30000,
+        "collisions": 1830,
+        "collision_probability": 0.061,
+        "drops": 3,
+        "airtime_s": airtime,
+        "stations": [{"name": "ap", "frames_in": FRAMES + 400, "data_frames_in": FRAMES}],
+        "integrity": dict.fromkeys(names, 0),
+    }
+
+
+def write_flow(
+    path: Path, name: str, direction: str, mbps: float, randomness: random.Random, noise: float
+) -> None:
+    """Both ends' records, the receiver's with a sample each second."""
+    start = T0_S + 0.004
+    receiver = {"schema": 1, "id": name, "side": "receiver"}
+    factors = [1 + noise * randomness.uniform(-1, 1) for _ in range(int(DURATION_S))]
+    scale = mbps * 1e6 / 8 * len(factors) / sum(factors)
+    lines, total = [], 0.0
+    for second, factor in enumerate(factors, start=1):
+        total += factor * scale
+        lines.append(receiver | {"event": "sample", "t_s": start + second, "bytes": round(total)})
+    flow = receiver | {"event": "flow", "dir": direction, "bytes": round(total), "retrans": None}
+    flow |= {"start_s": start, "connected_s": start, "first_byte_s": start}
+    flow |= {"end_s": start + DURATION_S, "error": None}
+    lines.append(flow)
+    lines.append(flow | {"side": "sender", "retrans": 17, "bytes": round(total) + 4344})
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    (path / "flows" / f"{name}.jsonl").write_text(text)
