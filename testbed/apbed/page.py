@@ -27,7 +27,8 @@ p, li { max-width: 46rem; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th { padding: .3rem .9rem .45rem 0; color: var(--faint); font-size: .82rem; font-weight: 500;
-  line-height: 1.25; text-align: right; vertical-align: bottom; border-bottom: 1.5px solid var(--ink); }
+  line-height: 1.25; text-align: right; vertical-align: bottom;
+  border-bottom: 1.5px solid var(--ink); }
 td { padding: .55rem .9rem .55rem 0; text-align: right; vertical-align: top;
   border-bottom: 1px solid var(--line); white-space: nowrap; }
 th:first-child, td:first-child, th.left, td.left { text-align: left; }
@@ -40,7 +41,8 @@ table.small td { padding-top: .3rem; padding-bottom: .3rem; font-size: .86rem; }
   -webkit-print-color-adjust: exact; }
 .share i { background: var(--down); border-right: 2px solid #fff; }
 .panels { display: grid; grid-template-columns: repeat(auto-fit, minmax(19rem, 1fr)); gap: .6rem; }
-figure { margin: 1rem 0 0; } figcaption { color: var(--faint); font-size: .88rem; max-width: 46rem; }
+figure { margin: 1rem 0 0; }
+figcaption { color: var(--faint); font-size: .88rem; max-width: 46rem; }
 img { display: block; width: 100%; height: auto; }
 img.bars { max-width: 38rem; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .35rem 1.4rem; margin: 0; }

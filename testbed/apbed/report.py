@@ -189,8 +189,8 @@ def _medium(rows: Sequence[Row]) -> str:
     headings += ["airtime<br>delivering", "in<br>collisions", "idle"]
     return (
         f"<h2>What the medium saw</h2>\n{table(headings, cells)}\n"
-        '<p class="note">Of unicast attempts; a frame is dropped after its last retry. Idle includes '
-        "back-off.</p>"
+        '<p class="note">Of unicast attempts; a frame is dropped after its last retry. Idle '
+        "includes back-off.</p>"
     )
 
 
