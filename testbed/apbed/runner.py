@@ -8,13 +8,16 @@ starts things and writes down how they ended; it never computes a metric.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
+import os
 import shutil
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -77,7 +80,11 @@ def bench(version: str) -> Bench:
     return found
 
 
-def run_all(scenario: Scenario, out: Path, jobs: int, notify: Notify) -> bool:
+def unheard(_event: Event) -> None:
+    """The observer of a campaign nobody watches."""
+
+
+def run_all(scenario: Scenario, out: Path, jobs: int, notify: Notify = unheard) -> bool:
     """Run what is not done yet below `out`; true when every run was carried out.
 
     `notify` hears of every change, from the pool's threads. Raises ApbedError before
@@ -86,9 +93,9 @@ def run_all(scenario: Scenario, out: Path, jobs: int, notify: Notify) -> bool:
     benches = {name: bench(name) for name in {run.params["kernel"] for run in scenario.runs}}
     digests = {name: entry.digests() for name, entry in benches.items()}
     out.mkdir(parents=True, exist_ok=True)
-    _write(out / "manifest.json", _manifest(scenario, benches, digests))
     cancel = threading.Event()
-    with ThreadPoolExecutor(max_workers=jobs) as pool:
+    with _only_user(out), ThreadPoolExecutor(max_workers=jobs) as pool:
+        _write(out / "manifest.json", _manifest(scenario, benches, digests))
         futures = []
         for run in scenario.runs:
             name = run.params["kernel"]
@@ -101,6 +108,20 @@ def run_all(scenario: Scenario, out: Path, jobs: int, notify: Notify) -> bool:
             for future in futures:
                 future.cancel()
             raise
+
+
+@contextmanager
+def _only_user(out: Path) -> Iterator[None]:
+    """Hold `out` for this campaign; ApbedError if another one has it. Leaves no lock file."""
+    descriptor = os.open(out, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise ApbedError(f"{out} is in use by another apbed run; wait, or give --out") from None
+    else:
+        yield
+    finally:
+        os.close(descriptor)
 
 
 @dataclass(frozen=True)
