@@ -82,6 +82,7 @@ def test_exit_status_overrules_the_count() -> None:
 def test_suite_without_count_is_one_test() -> None:
     assert totals(["all is well"], 0) == Totals(1)
     assert totals([], 1) == Totals(0, 1)
+    assert totals(["Found 5 errors in 4 files"], 1) == Totals(0, 1)
 
 
 def test_failure_before_a_pipe_is_seen(tmp_path: Path) -> None:
