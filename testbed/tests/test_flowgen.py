@@ -28,7 +28,7 @@ class Server:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
         self.out = out
-        command = [FLOWGEN, "serve", "--port", str(self.port), "--out", out, *words]
+        command = [str(FLOWGEN), "serve", "--port", str(self.port), "--out", str(out), *words]
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         self._wait_until_it_listens()
 
@@ -110,20 +110,21 @@ def test_sized_flow_arrives_whole(server: Server, direction: str) -> None:
 @pytest.mark.parametrize("direction", ["up", "down"])
 def test_timed_flow_ends_at_both_ends(server: Server, direction: str) -> None:
     """The flow lasts what was asked, and the receiver's samples lead to its total."""
-    words = ["--id", "f", "--dir", direction, "--seconds", "0.55", "--interval", "0.1"]
+    words = ["--id", "f", "--dir", direction, "--seconds", "0.95", "--interval", "0.1"]
     ours = server.run(*words)
     theirs = server.stop()
     client, other = record(ours, "f"), record(theirs, "f")
-    assert client["end_s"] - client["start_s"] == pytest.approx(0.55, abs=0.1)
+    assert client["end_s"] - client["start_s"] == pytest.approx(0.95, abs=0.1)
     assert other["end_s"] == pytest.approx(client["end_s"], abs=0.1)
     receiving, sender = (theirs, client) if direction == "up" else (ours, other)
     receiver = record(receiving, "f")
     series = samples(receiving, "f")
-    assert len(series) == 5
-    for number, (moment, _) in enumerate(series, start=1):
-        assert moment - receiver["start_s"] == pytest.approx(0.1 * number, abs=0.05)
+    # a loaded machine may wake it late; then a multiple of the interval is left out
+    assert 6 <= len(series) <= 9
+    late = sorted((moment - receiver["start_s"]) % 0.1 for moment, _ in series)
+    assert late[len(late) // 2] < 0.02
     counts = [count for _, count in series]
-    assert 0 < counts[0] and counts == sorted(counts) and counts[-1] <= receiver["bytes"]
+    assert counts[0] > 0 and counts == sorted(counts) and counts[-1] <= receiver["bytes"]
     # acknowledged is received, read or not; a reset loses what was not read
     assert sender["bytes"] >= receiver["bytes"] > 0
 
@@ -235,8 +236,10 @@ def test_server_survives_nonsense(server: Server) -> None:
     """A connection that asks for nothing valid is closed; flows go on."""
     for nonsense in (b"GET / HTTP/1.0\r\n\r\n" * 10, b"", b"flow"):
         with socket.create_connection(("127.0.0.1", server.port), timeout=5) as connection:
-            connection.sendall(nonsense)
-            connection.shutdown(socket.SHUT_WR)
+            with contextlib.suppress(ConnectionResetError, BrokenPipeError):
+                connection.sendall(nonsense)
+            with contextlib.suppress(OSError):  # ENOTCONN after a reset
+                connection.shutdown(socket.SHUT_WR)
             with contextlib.suppress(ConnectionResetError):
                 assert connection.recv(1) == b""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:
