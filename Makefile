@@ -31,6 +31,10 @@ lab-kernel: setup		## the default lab kernel, built once per machine
 modules: lab-kernel		## the kernel modules for the default lab kernel
 	@$(MAKE) -C kernel KDIR="$$($(APBED) kernel tree)" ARCH=um
 
+debug: setup			## the default lab kernel with its checkers on, and its modules
+	@$(APBED) kernel build --debug
+	@$(MAKE) -C kernel KDIR="$$($(APBED) kernel path --debug)/tree" ARCH=um
+
 modules-all: setup		## the modules for every supported kernel, um and x86_64
 	@for version in $(VERSIONS); do \
 		for arch in um x86_64; do \
@@ -42,10 +46,10 @@ modules-all: setup		## the modules for every supported kernel, um and x86_64
 demo: all			## the access point, FIFO and fq_codel against LAS-ACK
 	@$(APBED) run testbed/scenarios/demo.toml --out out/demo
 
-check: all			## every test that fits in half an hour
+check: all debug		## every test that fits in half an hour
 	@$(PYTHON) -m apbed.checks
 
-check-all: all			## check, and what takes longer
+check-all: all debug		## check, and what takes longer
 	@$(PYTHON) -m apbed.checks --all
 
 clean:				## remove build/ and out/; .venv and the kernels stay
@@ -57,5 +61,5 @@ lock:				## pin the newest Python packages in requirements.lock
 bench install:
 	@echo "make $@: not there yet; make help lists what is" >&2; exit 1
 
-.PHONY: all help setup tools medium tc lab-kernel modules modules-all demo \
-	check check-all clean lock bench install
+.PHONY: all help setup tools medium tc lab-kernel modules debug modules-all \
+	demo check check-all clean lock bench install

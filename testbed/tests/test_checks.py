@@ -56,6 +56,10 @@ def test_ktap_in_a_kernel_log() -> None:
     assert totals(log, 0) == Totals(passed=1, failed=1)
 
 
+def test_ktap_that_skips_everything() -> None:
+    assert totals(["KTAP version 1", "1..0 # SKIP no such device"], 0) == Totals(skipped=1)
+
+
 def test_suite_that_fails_by_itself_counts() -> None:
     log = ["    ok 1 works", "not ok 1 suite_exit_leaks"]
     assert totals(log, 0) == Totals(passed=1, failed=1)
