@@ -7,8 +7,6 @@
  * UML's time travel virtual time passes only while every process sleeps.
  */
 #include <errno.h>
-#include <getopt.h>
-#include <limits.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -23,6 +21,7 @@
 #include "commands.h"
 #include "hwsim_abi.h"
 #include "hwsim_link.h"
+#include "hwsim_options.h"
 #include "mac.h"
 #include "options.h"
 #include "pcap.h"
@@ -46,13 +45,7 @@ struct air_frame {
 };
 
 struct front_end {
-	struct mac_config config;
-	struct mac_station_config defaults;
-	struct mac_station_config declared[MAC_MAX_STATIONS];
-	int n_declared;
-	FILE *stats;
-	FILE *pcap;
-
+	struct hwsim_options options;
 	struct mac mac;
 	struct hwsim_link *link;
 	struct integrity integrity;
@@ -65,29 +58,6 @@ struct front_end {
 	ns_t armed;
 	bool stop;
 };
-
-static const char hwsim_help[] =
-"usage: dcfmedium hwsim --phy PROFILE [options]\n"
-"\n"
-"The medium of all mac80211_hwsim radios of this network namespace. Prints\n"
-"`ready` when it has them. SIGUSR1 restarts statistics and random streams;\n"
-"SIGTERM writes the statistics and ends.\n"
-"\n"
-"  --phy PROFILE     see `dcfmedium --help`\n"
-"  --eifs on|off     observers of a collision wait EIFS (on) or DIFS (default on)\n"
-"  --retry M         attempts in all for a frame (default 7)\n"
-"  --seed K          random streams (default 1)\n"
-"  --station ADDR[,name=NAME][,retry=M][,cwmin=N][,cwmax=N]\n"
-"                    a radio by its interface's address; N counts the values\n"
-"                    of the contention window (802.11b: 32 and 1024). Radios\n"
-"                    not named here get the defaults. May be repeated.\n"
-"  --stats FILE      where SIGTERM writes the statistics (JSON)\n"
-"  --pcap FILE       every attempt, with radiotap headers; collided ones have\n"
-"                    the failed FCS flag\n"
-"\n"
-"example:\n"
-"  dcfmedium hwsim --phy hrdsss-11 --seed 1 --stats medium.json \\\n"
-"          --station 02:00:00:00:00:00,name=ap,retry=7 &\n";
 
 static struct air_frame *air_frame(const struct mac_frame *frame)
 {
@@ -160,8 +130,8 @@ static void on_attempt(void *ctx, int from, const struct mac_frame *frame,
 	};
 
 	(void)from;
-	if (fe->pcap)
-		pcap_write(fe->pcap, &attempt);
+	if (fe->options.pcap)
+		pcap_write(fe->options.pcap, &attempt);
 }
 
 static const struct mac_ops hwsim_ops = {
@@ -173,7 +143,7 @@ static const struct mac_ops hwsim_ops = {
 /* The sender's station; a radio not declared gets the defaults. */
 static int sender_of(struct front_end *fe, const struct hwsim_frame *frame)
 {
-	struct mac_station_config config = fe->defaults;
+	struct mac_station_config config = fe->options.defaults;
 	int from;
 
 	memcpy(config.addr, frame->radio, MAC_ADDR_LEN);
@@ -238,10 +208,10 @@ static void write_stats(struct front_end *fe)
 	for (int i = 0; i < fe->mac.n_stations; i++)
 		queued += fe->mac.stations[i].backlog;
 	fe->integrity.lost = fe->in_hand - queued;
-	if (!fe->stats)
+	if (!fe->options.stats)
 		return;
-	stats_write(fe->stats, &fe->mac, fe->now, &fe->integrity, -1);
-	if (fclose(fe->stats))
+	stats_write(fe->options.stats, &fe->mac, fe->now, &fe->integrity, -1);
+	if (fclose(fe->options.stats))
 		fatal("--stats: cannot write: %s", strerror(errno));
 }
 
@@ -322,99 +292,14 @@ static void wake_up(struct front_end *fe)
 	hwsim_flush(fe->link);
 }
 
-static FILE *open_output(const char *option, const char *path)
-{
-	FILE *file = fopen(path, "w");
-
-	if (!file)
-		fatal("%s: cannot write %s: %s", option, path, strerror(errno));
-	return file;
-}
-
-/* First pass: what the stations' defaults depend on. */
-static void parse_options(struct front_end *fe, int argc, char **argv)
-{
-	static const struct option options[] = {
-		{ "phy", required_argument, NULL, 'p' },
-		{ "eifs", required_argument, NULL, 'e' },
-		{ "retry", required_argument, NULL, 'm' },
-		{ "seed", required_argument, NULL, 'k' },
-		{ "station", required_argument, NULL, 'a' },
-		{ "stats", required_argument, NULL, 'o' },
-		{ "pcap", required_argument, NULL, 'c' },
-		{ "help", no_argument, NULL, 'h' },
-		{ }
-	};
-	const char *stations[MAC_MAX_STATIONS];
-	const char *stats = NULL, *pcap = NULL;
-	int c;
-
-	while ((c = getopt_long(argc, argv, ":", options, NULL)) != -1) {
-		switch (c) {
-		case 'p':
-			fe->config.phy = parse_phy(optarg);
-			break;
-		case 'e':
-			fe->config.eifs = parse_switch("--eifs", optarg);
-			break;
-		case 'm':
-			fe->defaults.retry_limit =
-				parse_number("--retry", optarg, 1, 255);
-			break;
-		case 'k':
-			fe->config.seed = parse_number("--seed", optarg, 0,
-						       UINT64_MAX);
-			break;
-		case 'a':
-			if (fe->n_declared == MAC_MAX_STATIONS)
-				usage_error("more than %d --station", MAC_MAX_STATIONS);
-			stations[fe->n_declared++] = optarg;
-			break;
-		case 'o':
-			stats = optarg;
-			break;
-		case 'c':
-			pcap = optarg;
-			break;
-		case 'h':
-			fputs(hwsim_help, stdout);
-			exit(EXIT_SUCCESS);
-		default:
-			unknown_option("hwsim", argv[optind - 1]);
-		}
-	}
-	if (optind < argc)
-		usage_error("hwsim takes no argument '%s'", argv[optind]);
-	if (!fe->config.phy)
-		usage_error("hwsim needs --phy; there are %s", phy_names());
-	fe->defaults.cw_min = fe->config.phy->cw_min;
-	fe->defaults.cw_max = fe->config.phy->cw_max;
-	for (int i = 0; i < fe->n_declared; i++) {
-		fe->declared[i] = fe->defaults;
-		parse_station(stations[i], &fe->declared[i]);
-	}
-	if (stats)
-		fe->stats = open_output("--stats", stats);
-	if (pcap)
-		fe->pcap = pcap_open(pcap);
-}
-
 int hwsim_command(int argc, char **argv)
 {
-	static struct front_end fe = {
-		.config = { .eifs = true, .rts_threshold = UINT_MAX, .seed = 1 },
-		.defaults = { .retry_limit = 7 },
-		.armed = NS_NEVER,
-	};
+	static struct front_end fe = { .armed = NS_NEVER };
 
-	parse_options(&fe, argc, argv);
-	mac_init(&fe.mac, &fe.config, &hwsim_ops, &fe);
-	for (int i = 0; i < fe.n_declared; i++) {
-		if (mac_find_station(&fe.mac, fe.declared[i].addr) != MAC_NOBODY)
-			usage_error("--station: two stations have the address of %s",
-				    fe.declared[i].name);
-		mac_add_station(&fe.mac, &fe.declared[i]);
-	}
+	hwsim_parse_options(&fe.options, argc, argv);
+	mac_init(&fe.mac, &fe.options.config, &hwsim_ops, &fe);
+	for (int i = 0; i < fe.options.n_stations; i++)
+		mac_add_station(&fe.mac, &fe.options.stations[i]);
 	fe.link = hwsim_open(&fe.integrity);
 	open_events(&fe);
 	mac_mark(&fe.mac, clock_now());
@@ -426,7 +311,7 @@ int hwsim_command(int argc, char **argv)
 		wake_up(&fe);
 	}
 	write_stats(&fe);
-	if (fe.pcap && fclose(fe.pcap))
+	if (fe.options.pcap && fclose(fe.options.pcap))
 		fatal("--pcap: cannot write: %s", strerror(errno));
 	hwsim_close(fe.link);
 	return EXIT_SUCCESS;

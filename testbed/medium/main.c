@@ -20,7 +20,7 @@ static const char help[] =
 "\n"
 "examples:\n"
 "  dcfmedium saturate --stations 5 --phy hrdsss-11 --payload 1500 --json\n"
-"  dcfmedium hwsim --phy hrdsss-11 --seed 1 --station 02:00:00:00:00:00,name=ap --stats medium.json\n";
+"  dcfmedium hwsim --phy hrdsss-11 --station 02:00:00:00:00:00,name=ap --stats medium.json\n";
 
 int main(int argc, char **argv)
 {

@@ -66,7 +66,7 @@ ns_t parse_seconds(const char *option, const char *text)
 	double value = strtod(text, &end);
 
 	if (!isdigit((unsigned char)*text) || *end || !isfinite(value) ||
-	    value < 1e-3 || value > 1e6)
+	    value < 0.001 || value > 1000000)
 		usage_error("%s: '%s' is not a number of seconds from 0.001 to 1000000",
 			    option, text);
 	return llround(value * NS_PER_S);

@@ -13,6 +13,10 @@
 
 #define EXIT_USAGE	2
 
+/* Attempts in all (M): hwsim reports them in an octet; paper 000 has m = 7. */
+#define RETRY_MAX	255
+#define RETRY_DEFAULT	7
+
 /* "dcfmedium: MESSAGE" and exit 2. */
 void usage_error(const char *format, ...)
 	__attribute__((format(printf, 1, 2), noreturn));

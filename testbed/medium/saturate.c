@@ -52,9 +52,49 @@ static const char saturate_help[] =
 "example:\n"
 "  dcfmedium saturate --stations 5 --phy hrdsss-11 --payload 1500 --seconds 100 --json\n";
 
+static void take_option(struct saturation *run, int option, const char *word)
+{
+	switch (option) {
+	case 'n':
+		run->stations = parse_number("--stations", optarg, 1,
+					     MAC_MAX_STATIONS);
+		break;
+	case 'p':
+		run->config.phy = parse_phy(optarg);
+		break;
+	case 'b':
+		run->payload = parse_number("--payload", optarg, 1, PAYLOAD_MAX);
+		break;
+	case 'r':
+		run->config.rts_threshold = parse_number("--rts", optarg, 0,
+							 UINT_MAX);
+		break;
+	case 'e':
+		run->config.eifs = parse_switch("--eifs", optarg);
+		break;
+	case 'm':
+		run->retry_limit = parse_number("--retry", optarg, 1, RETRY_MAX);
+		break;
+	case 's':
+		run->duration = parse_seconds("--seconds", optarg);
+		break;
+	case 'k':
+		run->config.seed = parse_number("--seed", optarg, 0, UINT64_MAX);
+		break;
+	case 'j':
+		run->json = true;
+		break;
+	case 'h':
+		fputs(saturate_help, stdout);
+		exit(EXIT_SUCCESS);
+	default:
+		unknown_option("saturate", word);
+	}
+}
+
 static void parse_options(struct saturation *run, int argc, char **argv)
 {
-	static const struct option options[] = {
+	static const struct option known[] = {
 		{ "stations", required_argument, NULL, 'n' },
 		{ "phy", required_argument, NULL, 'p' },
 		{ "payload", required_argument, NULL, 'b' },
@@ -67,48 +107,10 @@ static void parse_options(struct saturation *run, int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{ }
 	};
-	int c;
+	int option;
 
-	while ((c = getopt_long(argc, argv, ":", options, NULL)) != -1) {
-		switch (c) {
-		case 'n':
-			run->stations = parse_number("--stations", optarg, 1,
-						     MAC_MAX_STATIONS);
-			break;
-		case 'p':
-			run->config.phy = parse_phy(optarg);
-			break;
-		case 'b':
-			run->payload = parse_number("--payload", optarg, 1,
-						    PAYLOAD_MAX);
-			break;
-		case 'r':
-			run->config.rts_threshold =
-				parse_number("--rts", optarg, 0, UINT_MAX);
-			break;
-		case 'e':
-			run->config.eifs = parse_switch("--eifs", optarg);
-			break;
-		case 'm':
-			run->retry_limit = parse_number("--retry", optarg, 1, 255);
-			break;
-		case 's':
-			run->duration = parse_seconds("--seconds", optarg);
-			break;
-		case 'k':
-			run->config.seed = parse_number("--seed", optarg, 0,
-							UINT64_MAX);
-			break;
-		case 'j':
-			run->json = true;
-			break;
-		case 'h':
-			fputs(saturate_help, stdout);
-			exit(EXIT_SUCCESS);
-		default:
-			unknown_option("saturate", argv[optind - 1]);
-		}
-	}
+	while ((option = getopt_long(argc, argv, ":", known, NULL)) != -1)
+		take_option(run, option, argv[optind - 1]);
 	if (optind < argc)
 		usage_error("saturate takes no argument '%s'", argv[optind]);
 	if (!run->stations || !run->config.phy || !run->payload)
@@ -162,34 +164,39 @@ static void play(struct saturation *run)
 	}
 }
 
+static void print_text(const struct saturation *run,
+		       const struct mac_counters *total, double mbps)
+{
+	printf("%u stations, %s, %u bytes, EIFS %s, %.3f s\n", run->stations,
+	       run->config.phy->name, run->payload,
+	       run->config.eifs ? "on" : "off",
+	       (double)run->duration / NS_PER_S);
+	printf("throughput            %.4f Mb/s\n", mbps);
+	printf("attempts              %llu\n", (unsigned long long)total->tx);
+	printf("collision probability %.4f\n",
+	       stats_collision_probability(total));
+	printf("dropped frames        %llu\n", (unsigned long long)total->drops);
+}
+
 int saturate_command(int argc, char **argv)
 {
-	static struct saturation run;
-	struct integrity integrity = { 0 };
-	struct mac_counters total;
-	double mbps;
-
-	run = (struct saturation){
-		.retry_limit = 7,
+	static struct saturation run = {
+		.retry_limit = RETRY_DEFAULT,
 		.duration = 10 * NS_PER_S,
 		.config = { .eifs = true, .rts_threshold = UINT_MAX, .seed = 1 },
 	};
+	const struct integrity integrity = { 0 };
+	struct mac_counters total;
+	double mbps;
+
 	parse_options(&run, argc, argv);
 	play(&run);
-
 	total = stats_total(&run.mac);
+	/* Bits over nanoseconds, in bits per microsecond. */
 	mbps = 8e3 * total.delivered * run.payload / run.duration;
-	if (run.json) {
+	if (run.json)
 		stats_write(stdout, &run.mac, run.duration, &integrity, mbps);
-		return EXIT_SUCCESS;
-	}
-	printf("%u stations, %s, %u bytes, EIFS %s, %.3f s\n", run.stations,
-	       run.config.phy->name, run.payload, run.config.eifs ? "on" : "off",
-	       (double)run.duration / NS_PER_S);
-	printf("throughput            %.4f Mb/s\n", mbps);
-	printf("attempts              %llu\n", (unsigned long long)total.tx);
-	printf("collision probability %.4f\n",
-	       stats_collision_probability(&total));
-	printf("dropped frames        %llu\n", (unsigned long long)total.drops);
+	else
+		print_text(&run, &total, mbps);
 	return EXIT_SUCCESS;
 }

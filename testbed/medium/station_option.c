@@ -9,7 +9,6 @@
 #include "station_option.h"
 
 #define CW_LIMIT	65536
-#define RETRY_LIMIT	255	/* hwsim reports attempts in an octet */
 
 /* "02:00:00:00:01:00", a unicast address, up to the end or a comma. */
 static bool parse_address(const char *text, uint8_t *addr)
@@ -59,7 +58,7 @@ static void parse_field(char *field, struct mac_station_config *station)
 		parse_name(value, station->name);
 	else if (!strcmp(field, "retry"))
 		station->retry_limit = parse_number("--station: retry", value,
-						    1, RETRY_LIMIT);
+						    1, RETRY_MAX);
 	else if (!strcmp(field, "cwmin"))
 		station->cw_min = parse_number("--station: cwmin", value, 1,
 					       CW_LIMIT);

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The options of `dcfmedium hwsim`: see hwsim_options.h. */
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hwsim_options.h"
+#include "options.h"
+#include "pcap.h"
+#include "station_option.h"
+
+static const char hwsim_help[] =
+"usage: dcfmedium hwsim --phy PROFILE [options]\n"
+"\n"
+"The medium of all mac80211_hwsim radios of this network namespace. Prints\n"
+"`ready` when it has them. SIGUSR1 restarts statistics and random streams;\n"
+"SIGTERM writes the statistics and ends.\n"
+"\n"
+"  --phy PROFILE     see `dcfmedium --help`\n"
+"  --eifs on|off     observers of a collision wait EIFS (on) or DIFS (default on)\n"
+"  --retry M         attempts in all for a frame (default 7)\n"
+"  --seed K          random streams (default 1)\n"
+"  --station ADDR[,name=NAME][,retry=M][,cwmin=N][,cwmax=N]\n"
+"                    a radio by its interface's address; N counts the values\n"
+"                    of the contention window (802.11b: 32 and 1024). Radios\n"
+"                    not named here get the defaults. May be repeated.\n"
+"  --stats FILE      where SIGTERM writes the statistics (JSON)\n"
+"  --pcap FILE       every attempt, with radiotap headers; collided ones have\n"
+"                    the failed FCS flag\n"
+"\n"
+"example:\n"
+"  dcfmedium hwsim --phy hrdsss-11 --seed 1 --stats medium.json \\\n"
+"          --station 02:00:00:00:00:00,name=ap,retry=7 &\n";
+
+/* Values that can be parsed, or files opened, only when all options are known. */
+struct words {
+	const char *stations[MAC_MAX_STATIONS];
+	int n_stations;
+	const char *stats;
+	const char *pcap;
+};
+
+static void take_station(struct words *words, const char *text)
+{
+	if (words->n_stations == MAC_MAX_STATIONS)
+		usage_error("more than %d --station", MAC_MAX_STATIONS);
+	words->stations[words->n_stations++] = text;
+}
+
+static void take_option(struct hwsim_options *options, struct words *words,
+			int option, const char *word)
+{
+	switch (option) {
+	case 'p':
+		options->config.phy = parse_phy(optarg);
+		break;
+	case 'e':
+		options->config.eifs = parse_switch("--eifs", optarg);
+		break;
+	case 'm':
+		options->defaults.retry_limit = parse_number("--retry", optarg,
+							     1, RETRY_MAX);
+		break;
+	case 'k':
+		options->config.seed = parse_number("--seed", optarg, 0,
+						    UINT64_MAX);
+		break;
+	case 'a':
+		take_station(words, optarg);
+		break;
+	case 'o':
+		words->stats = optarg;
+		break;
+	case 'c':
+		words->pcap = optarg;
+		break;
+	case 'h':
+		fputs(hwsim_help, stdout);
+		exit(EXIT_SUCCESS);
+	default:
+		unknown_option("hwsim", word);
+	}
+}
+
+/* What a --station does not say is the default, wherever that was given. */
+static void parse_stations(struct hwsim_options *options,
+			   const struct words *words)
+{
+	options->defaults.cw_min = options->config.phy->cw_min;
+	options->defaults.cw_max = options->config.phy->cw_max;
+	for (int i = 0; i < words->n_stations; i++) {
+		struct mac_station_config *station = &options->stations[i];
+
+		*station = options->defaults;
+		parse_station(words->stations[i], station);
+		for (int j = 0; j < i; j++)
+			if (!memcmp(station->addr, options->stations[j].addr,
+				    MAC_ADDR_LEN))
+				usage_error("--station: %s and %s have the same address",
+					    options->stations[j].name,
+					    station->name);
+	}
+	options->n_stations = words->n_stations;
+}
+
+static FILE *open_stats(const char *path)
+{
+	FILE *stats = fopen(path, "w");
+
+	if (!stats)
+		fatal("--stats: cannot write %s: %s", path, strerror(errno));
+	return stats;
+}
+
+void hwsim_parse_options(struct hwsim_options *options, int argc, char **argv)
+{
+	static const struct option known[] = {
+		{ "phy", required_argument, NULL, 'p' },
+		{ "eifs", required_argument, NULL, 'e' },
+		{ "retry", required_argument, NULL, 'm' },
+		{ "seed", required_argument, NULL, 'k' },
+		{ "station", required_argument, NULL, 'a' },
+		{ "stats", required_argument, NULL, 'o' },
+		{ "pcap", required_argument, NULL, 'c' },
+		{ "help", no_argument, NULL, 'h' },
+		{ }
+	};
+	struct words words = { 0 };
+	int option;
+
+	*options = (struct hwsim_options){
+		.config = { .eifs = true, .rts_threshold = UINT_MAX, .seed = 1 },
+		.defaults = { .retry_limit = RETRY_DEFAULT },
+	};
+	while ((option = getopt_long(argc, argv, ":", known, NULL)) != -1)
+		take_option(options, &words, option, argv[optind - 1]);
+	if (optind < argc)
+		usage_error("hwsim takes no argument '%s'", argv[optind]);
+	if (!options->config.phy)
+		usage_error("hwsim needs --phy; there are %s", phy_names());
+	parse_stations(options, &words);
+	if (words.stats)
+		options->stats = open_stats(words.stats);
+	if (words.pcap)
+		options->pcap = pcap_open(words.pcap);
+}

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""dcfmedium below mac80211_hwsim in a lab kernel: what the radios, the statistics, the
+trace and mac80211 itself say of the same frames must agree."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from apbed import lab
+from apbed.kernels import LabKernel
+
+BIN = Path(__file__).resolve().parents[2] / "build" / "bin"
+
+# One access point, one declared station and one that is not; TCP both ways, then the end.
+SCRIPT = """\
+set -e
+insmod {hwsim} radios=3
+{bin}/dcfmedium hwsim --phy hrdsss-11 --stats medium.json --pcap air.pcap \
+    --station 02:00:00:00:00:00,name=ap --station 02:00:00:00:01:00,name=sta1,retry=9 > ready &
+medium=$!
+sleep 0.1
+{bin}/dcfmedium hwsim --phy hrdsss-11 2> second && exit 1
+printf 'interface=wlan0\\nssid=lab\\nhw_mode=b\\nchannel=1\\n' > /run/hostapd.conf
+hostapd -B /run/hostapd.conf > hostapd.log
+ip address add 10.1.0.1/24 dev wlan0
+{bin}/flowgen serve --port 5001 > server.log &
+server=$!
+for n in 1 2; do
+    ip netns add sta$n
+    iw phy phy$n set netns name sta$n
+    on="ip netns exec sta$n"
+    $on ip address add 10.1.0.1$n/24 dev wlan$n
+    $on ip link set wlan$n up
+    $on iw dev wlan$n set power_save off
+    $on iw dev wlan$n connect -w lab 2412 > connect$n.log
+    $on {bin}/flowgen run --id up --host 10.1.0.1 --port 5001 --dir up --bytes 300k > up$n.log &
+    flow=$!
+    $on {bin}/flowgen run --id down --host 10.1.0.1 --port 5001 --dir down --bytes 300k > down$n.log
+    wait $flow
+done
+kill $server
+sleep 0.5
+ip netns exec sta1 iw dev wlan1 station dump > dump1
+kill $medium
+wait $medium
+"""
+
+
+@dataclass(frozen=True)
+class Air:
+    """What one cell left: the medium's statistics and everybody else's record."""
+
+    out: Path
+    stats: dict[str, Any]
+
+    def station(self, name: str) -> dict[str, Any]:
+        found: dict[str, Any] = next(s for s in self.stats["stations"] if s["name"] == name)
+        return found
+
+    def frames(self, display_filter: str) -> int:
+        """How many frames of the trace tshark finds."""
+        words = ["tshark", "-r", str(self.out / "air.pcap"), "-Y", display_filter]
+        done = subprocess.run(words, capture_output=True, text=True, check=True)
+        return len(done.stdout.splitlines())
+
+
+@pytest.fixture(scope="module")
+def air(lab_kernel: LabKernel, tmp_path_factory: pytest.TempPathFactory) -> Air:
+    out = tmp_path_factory.mktemp("air")
+    script = SCRIPT.format(hwsim=lab_kernel.hwsim, bin=BIN)
+    console = out / "console.log"
+    guest = lab.Guest(lab_kernel, ["sh", "-c", script], out, workdir=out, seed=1, console=console)
+    result = lab.boot(guest, lab.Watchdog(limit_s=120))
+    assert result.status == 0, f"{result.why}: {console.read_text()}"
+    return Air(out, json.loads((out / "medium.json").read_text()))
+
+
+def test_ready_is_all_it_prints(air: Air) -> None:
+    assert (air.out / "ready").read_text() == "ready\n"
+
+
+def test_integrity(air: Air) -> None:
+    assert not any(air.stats["integrity"].values())
+
+
+def test_frames_add_up(air: Air) -> None:
+    for station in air.stats["stations"]:
+        ends = station["delivered"] + station["drops"] + station["broadcasts"]
+        assert station["frames_in"] == ends + station["backlog"]
+        assert station["queue_high_water"] < 200
+
+
+def test_stations_are_declared_or_found(air: Air) -> None:
+    limits = {s["name"]: s["retry_limit"] for s in air.stats["stations"]}
+    assert limits == {"ap": 7, "sta1": 9, "02:00:00:00:02:00": 7}
+
+
+def test_data_crossed_the_air(air: Air) -> None:
+    """300 kB up in segments of at most 1448 bytes, and one ACK for every two of 300 kB down."""
+    assert air.station("sta1")["data_frames_in"] >= 300_000 / 1448 + 300_000 / 1448 / 2
+
+
+def test_trace_has_every_attempt(air: Air) -> None:
+    attempts = sum(s["tx"] + s["broadcasts"] for s in air.stats["stations"])
+    assert air.frames("frame") == attempts
+
+
+def test_trace_marks_collisions(air: Air) -> None:
+    lost = sum(s["collisions"] + s["broadcast_collisions"] for s in air.stats["stations"])
+    assert lost > 0
+    assert air.frames("radiotap.flags.badfcs == 1") == lost
+
+
+def test_trace_marks_retries(air: Air) -> None:
+    retries = sum(s["retries"] for s in air.stats["stations"])
+    assert air.frames("wlan.fc.retry == 1") == retries
+
+
+def test_mac80211_heard_of_retries(air: Air) -> None:
+    """The TX status carries the attempts: mac80211's own count is the medium's."""
+    found = re.search(r"tx retries:\s*(\d+)", (air.out / "dump1").read_text())
+    assert found is not None
+    assert int(found.group(1)) == air.station("sta1")["retries"] > 0
+
+
+def test_a_second_medium_is_refused(air: Air) -> None:
+    said = (air.out / "second").read_text()
+    assert said == "dcfmedium: mac80211_hwsim has a medium already; stop it first\n"
