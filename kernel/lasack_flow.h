@@ -29,8 +29,8 @@
 
 struct lasack_flow {
 	struct segment_key	key;
-	struct hlist_node	hash_node;	/* unhashed: nobody's, or shared */
-	struct list_head	idle_node;	/* in the idle list when empty */
+	struct hlist_node	hash_node;
+	struct list_head	idle_node;	/* in a list of its queue when empty */
 
 	/* while packets are queued */
 	struct sk_buff_head	packets;	/* in order of arrival */

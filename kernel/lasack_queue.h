@@ -8,10 +8,10 @@
  * pushed out. Two red-black trees hold the backlogged flows, by first and by
  * last packet: every operation costs O(log backlogged flows).
  *
- * The table is allocated once. A flow that is idle waits in a list, the oldest
- * first, and a new flow takes the oldest one's place: constant work per packet
- * and no allocation that could fail. If every flow is backlogged a packet goes
- * to a shared flow.
+ * The table is allocated once. A new flow takes an unused place, else that of
+ * the flow which has been idle longest: constant work per packet and no
+ * allocation that could fail. If every flow is backlogged a packet goes to a
+ * shared flow.
  *
  * Everything here runs under the discipline's lock.
  */
@@ -39,8 +39,9 @@ struct lasack_queue {
 	struct rb_root_cached	drop;	/* leftmost: the next to be pushed out */
 	u64			order;	/* arrivals so far */
 
-	struct list_head	idle;	/* flows of the table, oldest first */
 	struct lasack_flow	*table;	/* LASACK_FLOWS of them */
+	struct list_head	unused;	/* of the table: nobody's */
+	struct list_head	idle;	/* of the table: the next to forget first */
 	struct lasack_flow	shared[__LASACK_SHARED];
 	struct hlist_head	buckets[1 << LASACK_HASH_BITS];
 	siphash_key_t		hash_key;
@@ -84,8 +85,6 @@ static inline struct hlist_head *lasack_bucket(struct lasack_queue *q,
 
 static inline void lasack_flow_forget(struct lasack_queue *q, struct lasack_flow *flow)
 {
-	if (hlist_unhashed(&flow->hash_node))
-		return;
 	hlist_del_init(&flow->hash_node);
 	q->flows--;
 }
@@ -98,12 +97,31 @@ static inline void lasack_flow_idle(struct lasack_queue *q, struct lasack_flow *
 		lasack_flow_new_life(flow);
 		return;
 	}
-	if (flow->aborted)
+	if (flow->aborted) {
 		lasack_flow_forget(q, flow);
-	if (flow->aborted || flow->finished)
+		list_add(&flow->idle_node, &q->unused);
+	} else if (flow->finished) {
 		list_add(&flow->idle_node, &q->idle);
-	else
+	} else {
 		list_add_tail(&flow->idle_node, &q->idle);
+	}
+}
+
+/* A place for a new flow, still in its list, or NULL: all are backlogged. */
+static inline struct lasack_flow *lasack_queue_place(struct lasack_queue *q)
+{
+	struct lasack_flow *flow;
+
+	flow = list_first_entry_or_null(&q->unused, struct lasack_flow, idle_node);
+	if (flow)
+		return flow;
+
+	flow = list_first_entry_or_null(&q->idle, struct lasack_flow, idle_node);
+	if (flow) {
+		lasack_flow_forget(q, flow);
+		q->evicted++;
+	}
+	return flow;
 }
 
 /**
@@ -112,8 +130,7 @@ static inline void lasack_flow_idle(struct lasack_queue *q, struct lasack_flow *
  * @seg: what the packet is
  *
  * The whole key is compared: two connections never share a flow because their
- * hashes collide. A new flow starts at 0; it is still in the idle list until
- * it has a packet.
+ * hashes collide. A new flow starts at 0.
  */
 static inline struct lasack_flow *lasack_queue_flow(struct lasack_queue *q,
 						    const struct tcp_segment *seg)
@@ -131,14 +148,10 @@ static inline struct lasack_flow *lasack_queue_flow(struct lasack_queue *q,
 			return flow;
 	}
 
-	flow = list_first_entry_or_null(&q->idle, struct lasack_flow, idle_node);
+	flow = lasack_queue_place(q);
 	if (!flow) {
 		q->overflow++;
 		return &q->shared[LASACK_OVERFLOW];
-	}
-	if (!hlist_unhashed(&flow->hash_node)) {
-		lasack_flow_forget(q, flow);
-		q->evicted++;
 	}
 	flow->key = seg->key;
 	lasack_flow_new_life(flow);
@@ -247,6 +260,7 @@ static inline int lasack_queue_init(struct lasack_queue *q)
 
 	q->serve = RB_ROOT_CACHED;
 	q->drop = RB_ROOT_CACHED;
+	INIT_LIST_HEAD(&q->unused);
 	INIT_LIST_HEAD(&q->idle);
 	get_random_bytes(&q->hash_key, sizeof(q->hash_key));
 	for (i = 0; i < __LASACK_SHARED; i++)
@@ -254,7 +268,7 @@ static inline int lasack_queue_init(struct lasack_queue *q)
 	q->shared[LASACK_CONTROL].free = 1;
 	for (i = 0; i < LASACK_FLOWS; i++) {
 		lasack_flow_init(&q->table[i]);
-		list_add_tail(&q->table[i].idle_node, &q->idle);
+		list_add_tail(&q->table[i].idle_node, &q->unused);
 	}
 	return 0;
 }
@@ -265,10 +279,11 @@ static inline int lasack_queue_init(struct lasack_queue *q)
  */
 static inline void lasack_queue_forget(struct lasack_queue *q)
 {
-	int i;
+	struct lasack_flow *flow;
 
-	for (i = 0; i < LASACK_FLOWS; i++)
-		lasack_flow_forget(q, &q->table[i]);
+	list_for_each_entry(flow, &q->idle, idle_node)
+		lasack_flow_forget(q, flow);
+	list_splice_init(&q->idle, &q->unused);
 }
 
 /**

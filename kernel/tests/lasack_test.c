@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit suite of the LAS-ACK arithmetic and order.
+ *
+ * Principle: expected sums are added up by hand from the paper's section III
+ * and from sequence arithmetic; expected orders come from a model that knows
+ * no tree: it looks through all packets for the least (sum, arrival).
+ */
+#include <kunit/test.h>
+#include <linux/module.h>
+#include <linux/prandom.h>
+#include "../lasack_queue.h"
+
+static int lasack_test_init(struct kunit *test)
+{
+	struct lasack_queue *q = kunit_kzalloc(test, sizeof(*q), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, q);
+	KUNIT_ASSERT_EQ(test, lasack_queue_init(q), 0);
+	test->priv = q;
+	return 0;
+}
+
+static void lasack_test_exit(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+	struct sk_buff *skb;
+
+	while ((skb = lasack_queue_serve(q)))
+		kfree_skb(skb);
+	lasack_queue_free(q);
+}
+
+/* A segment of connection @id, in the direction of its data or of its ACKs. */
+static struct tcp_segment data(u32 id, u32 payload)
+{
+	return (struct tcp_segment) {
+		.key.port = { cpu_to_be16(id), cpu_to_be16(id >> 16) },
+		.class = SEGMENT_TCP,
+		.payload = payload,
+	};
+}
+
+static struct tcp_segment ack(u32 id, u32 ack_seq)
+{
+	struct tcp_segment seg = data(id, 0);
+
+	seg.ack = 1;
+	seg.pure_ack = 1;
+	seg.ack_seq = ack_seq;
+	return seg;
+}
+
+/* Queue a packet that can be told from others by @mark. */
+static void add(struct kunit *test, struct tcp_segment seg, u32 mark)
+{
+	struct sk_buff *skb = alloc_skb(1, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	skb->mark = mark;
+	lasack_queue_add(test->priv, skb, &seg);
+}
+
+/* The mark of what was taken, 0 for nothing. */
+static u32 taken(struct sk_buff *skb)
+{
+	u32 mark = skb ? skb->mark : 0;
+
+	kfree_skb(skb);
+	return mark;
+}
+
+static u32 serve(struct kunit *test)
+{
+	return taken(lasack_queue_serve(test->priv));
+}
+
+static u32 push_out(struct kunit *test)
+{
+	return taken(lasack_queue_push_out(test->priv));
+}
+
+static u64 attained(struct kunit *test, u32 id)
+{
+	struct tcp_segment seg = data(id, 0);
+
+	return lasack_queue_flow(test->priv, &seg)->attained;
+}
+
+static void lasack_data_is_charged(struct kunit *test)
+{
+	add(test, data(1, 1448), 1);
+	add(test, data(1, 1448), 2);
+	add(test, data(1, 100), 3);
+	KUNIT_EXPECT_EQ(test, attained(test, 1), 2996ULL);
+	KUNIT_EXPECT_EQ(test, attained(test, 2), 0ULL);
+}
+
+static void lasack_acks_are_charged(struct kunit *test)
+{
+	add(test, ack(1, 5000), 1);	/* where counting starts */
+	KUNIT_EXPECT_EQ(test, attained(test, 1), 0ULL);
+	add(test, ack(1, 7896), 2);
+	KUNIT_EXPECT_EQ(test, attained(test, 1), 2896ULL);
+	add(test, ack(1, 7896), 3);	/* duplicate */
+	add(test, ack(1, 6000), 4);	/* overtaken */
+	KUNIT_EXPECT_EQ(test, attained(test, 1), 2896ULL);
+	add(test, ack(1, 7897), 5);
+	KUNIT_EXPECT_EQ(test, attained(test, 1), 2897ULL);
+}
+
+static void lasack_ack_wraps(struct kunit *test)
+{
+	add(test, ack(1, 0xfffffff0), 1);
+	add(test, ack(1, 0x10), 2);	/* 16 bytes before the wrap, 16 after */
+	KUNIT_EXPECT_EQ(test, attained(test, 1), 32ULL);
+	add(test, ack(1, 0xffffffff), 3);	/* old again */
+	KUNIT_EXPECT_EQ(test, attained(test, 1), 32ULL);
+	add(test, ack(1, 0x20), 4);
+	KUNIT_EXPECT_EQ(test, attained(test, 1), 48ULL);
+}
+
+/* RFC 7323, 2.3: no window is larger than 65535 << 14 = 1073725440 bytes. */
+static void lasack_forged_ack_is_clamped(struct kunit *test)
+{
+	add(test, ack(1, 0), 1);
+	add(test, ack(1, 0x7fffffffU), 2);
+	KUNIT_EXPECT_EQ(test, attained(test, 1), 1073725440ULL);
+	add(test, ack(1, 0x7fffffffU + 10), 3);
+	KUNIT_EXPECT_EQ(test, attained(test, 1), 1073725450ULL);
+	add(test, ack(1, 9), 4);	/* 2^31 ahead: that is behind */
+	KUNIT_EXPECT_EQ(test, attained(test, 1), 1073725450ULL);
+}
+
+/* Between two stations both directions pass: two sequence spaces, one sum. */
+static void lasack_directions_share_a_sum(struct kunit *test)
+{
+	struct tcp_segment back = ack(1, 4000000000U);
+
+	back.reversed = 1;
+	add(test, ack(1, 1000), 1);
+	add(test, back, 2);
+	back.ack_seq += 300;
+	add(test, back, 3);
+	add(test, ack(1, 1500), 4);
+	KUNIT_EXPECT_EQ(test, attained(test, 1), 800ULL);
+}
+
+static void lasack_piggybacked_ack(struct kunit *test)
+{
+	struct tcp_segment seg = ack(1, 100);
+
+	seg.payload = 1000;
+	seg.pure_ack = 0;
+	add(test, seg, 1);
+	seg.ack_seq = 600;
+	add(test, seg, 2);
+	KUNIT_EXPECT_EQ(test, attained(test, 1), 2500ULL);
+}
+
+static void lasack_syn_starts_a_new_life(struct kunit *test)
+{
+	struct tcp_segment syn = ack(1, 77);
+
+	syn.syn = 1;
+	syn.pure_ack = 0;
+	add(test, ack(1, 1), 1);
+	add(test, ack(1, 90001), 2);
+	add(test, syn, 3);
+	KUNIT_EXPECT_EQ(test, attained(test, 1), 0ULL);
+	add(test, ack(1, 177), 4);
+	KUNIT_EXPECT_EQ(test, attained(test, 1), 100ULL);
+
+	/* Order inside a flow stays, though the SYN's sum is less. */
+	KUNIT_EXPECT_EQ(test, serve(test), 1U);
+	KUNIT_EXPECT_EQ(test, serve(test), 2U);
+	KUNIT_EXPECT_EQ(test, serve(test), 3U);
+	KUNIT_EXPECT_EQ(test, serve(test), 4U);
+}
+
+/*
+ * By hand. Sums on arrival: 1: 0, 2: 1000, 3: 0 (its baseline), 4: 0, 5: 500,
+ * 6: 0, so 1, 3, 4 and 6 tie in order of arrival, then 5, then 2.
+ */
+static void lasack_least_sum_first(struct kunit *test)
+{
+	static const u32 expected[] = { 1, 3, 4, 6, 5, 2, 0 };
+	int i;
+
+	add(test, data(1, 1000), 1);
+	add(test, data(1, 1000), 2);
+	add(test, ack(2, 8), 3);
+	add(test, ack(2, 508), 4);
+	add(test, ack(2, 509), 5);
+	add(test, data(3, 10), 6);
+	for (i = 0; i < ARRAY_SIZE(expected); i++)
+		KUNIT_EXPECT_EQ(test, serve(test), expected[i]);
+}
+
+static void lasack_largest_sum_is_pushed_out(struct kunit *test)
+{
+	add(test, data(1, 1000), 1);	/* sum 0 */
+	add(test, data(1, 1000), 2);	/* 1000 */
+	add(test, data(2, 5000), 3);	/* 0 */
+	add(test, data(2, 1), 4);	/* 5000 */
+	add(test, data(3, 9000), 5);	/* 0: the largest packet is not the worst */
+
+	KUNIT_EXPECT_EQ(test, push_out(test), 4U);
+	KUNIT_EXPECT_EQ(test, push_out(test), 2U);
+	KUNIT_EXPECT_EQ(test, push_out(test), 5U);	/* of equals the newest */
+	KUNIT_EXPECT_EQ(test, push_out(test), 3U);
+	KUNIT_EXPECT_EQ(test, push_out(test), 1U);
+	KUNIT_EXPECT_EQ(test, push_out(test), 0U);
+}
+
+static void lasack_pushed_out_is_not_charged(struct kunit *test)
+{
+	add(test, ack(1, 1000), 1);
+	add(test, ack(1, 3000), 2);
+	KUNIT_EXPECT_EQ(test, push_out(test), 2U);
+	KUNIT_EXPECT_EQ(test, attained(test, 1), 0ULL);
+	/* The next ACK says what the lost one said, and more. */
+	add(test, ack(1, 4000), 3);
+	KUNIT_EXPECT_EQ(test, attained(test, 1), 3000ULL);
+
+	/* Not even the baseline stays of an ACK that was never sent. */
+	add(test, ack(2, 1000), 4);
+	KUNIT_EXPECT_EQ(test, push_out(test), 4U);
+	add(test, ack(2, 9000), 5);
+	KUNIT_EXPECT_EQ(test, attained(test, 2), 0ULL);
+}
+
+/* ARP and EAPOL never wait behind data, however many there have been. */
+static void lasack_control_goes_first(struct kunit *test)
+{
+	struct tcp_segment arp = { .class = SEGMENT_NOT_IP, .payload = 28 };
+	int i;
+
+	for (i = 0; i < 1000; i++) {
+		add(test, arp, 1);
+		KUNIT_ASSERT_EQ(test, serve(test), 1U);
+	}
+	add(test, data(1, 1), 2);
+	KUNIT_ASSERT_EQ(test, serve(test), 2U);
+	add(test, data(1, 1), 3);
+	add(test, arp, 4);
+	KUNIT_EXPECT_EQ(test, serve(test), 4U);
+	KUNIT_EXPECT_EQ(test, serve(test), 3U);
+}
+
+/* More flows than hash buckets can keep apart: each keeps its own sum. */
+static void lasack_flows_never_merge(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+	u32 id, wrong = 0;
+
+	for (id = 1; id <= LASACK_FLOWS; id++) {
+		add(test, data(id, 10 + id), id);
+		KUNIT_ASSERT_EQ(test, serve(test), id);
+	}
+	for (id = 1; id <= LASACK_FLOWS; id++)
+		wrong += attained(test, id) != 10 + id;
+	KUNIT_EXPECT_EQ(test, wrong, 0U);
+	KUNIT_EXPECT_EQ(test, q->flows, (u32)LASACK_FLOWS);
+	KUNIT_EXPECT_EQ(test, q->evicted, 0ULL);
+}
+
+static void lasack_oldest_idle_is_evicted(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+	struct tcp_segment fin = data(9, 0);
+	u32 id;
+
+	for (id = 1; id <= LASACK_FLOWS; id++) {
+		add(test, data(id, 100), id);
+		serve(test);
+	}
+	add(test, data(1, 100), 1);	/* now 2 is the oldest */
+	serve(test);
+	fin.fin = 1;
+	add(test, fin, 9);		/* but 9 has ended */
+	serve(test);
+
+	add(test, data(5001, 7), 1);
+	add(test, data(5002, 7), 2);
+	KUNIT_EXPECT_EQ(test, q->evicted, 2ULL);
+	KUNIT_EXPECT_EQ(test, q->flows, (u32)LASACK_FLOWS);
+	KUNIT_EXPECT_EQ(test, attained(test, 1), 200ULL);
+	KUNIT_EXPECT_EQ(test, attained(test, 3), 100ULL);
+	KUNIT_EXPECT_EQ(test, attained(test, 2), 0ULL);	/* takes the place of 4 */
+	KUNIT_EXPECT_EQ(test, q->evicted, 3ULL);
+}
+
+static void lasack_rst_ends_a_flow(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+	struct tcp_segment rst = data(1, 0);
+
+	rst.rst = 1;
+	add(test, data(1, 100), 1);
+	add(test, rst, 2);
+	KUNIT_EXPECT_EQ(test, q->flows, 1U);
+	serve(test);
+	KUNIT_EXPECT_EQ(test, q->flows, 1U);
+	serve(test);
+	KUNIT_EXPECT_EQ(test, q->flows, 0U);
+	KUNIT_EXPECT_EQ(test, q->evicted, 0ULL);
+}
+
+static void lasack_full_table_shares_a_flow(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+	u32 id;
+
+	for (id = 1; id <= LASACK_FLOWS; id++)
+		add(test, data(id, 100), id);
+	KUNIT_EXPECT_EQ(test, q->overflow, 0ULL);
+	add(test, data(6001, 100), 6001);
+	add(test, data(6002, 100), 6002);
+	KUNIT_EXPECT_EQ(test, q->overflow, 2ULL);
+
+	/* Nothing is lost, and 6002 comes after the sum of 6001. */
+	for (id = 1; id <= LASACK_FLOWS; id++)
+		KUNIT_ASSERT_EQ(test, serve(test), id);
+	KUNIT_EXPECT_EQ(test, serve(test), 6001U);
+	KUNIT_EXPECT_EQ(test, serve(test), 6002U);
+	KUNIT_EXPECT_EQ(test, serve(test), 0U);
+	KUNIT_EXPECT_EQ(test, q->shared[LASACK_OVERFLOW].attained, 0ULL);
+}
+
+/* The model: an array of packets, looked through from end to end. */
+#define MODEL_FLOWS	8
+#define MODEL_PACKETS	64
+
+struct model {
+	struct {
+		u64 sum;
+		u32 flow, mark;
+	} packets[MODEL_PACKETS];	/* in order of arrival */
+	u64 sums[MODEL_FLOWS];
+	int length;
+};
+
+/* Index of the packet to serve (or, @last, to push out): one end of a flow. */
+static int model_find(const struct model *model, bool last)
+{
+	int i, j, best = -1;
+
+	for (i = 0; i < model->length; i++) {
+		/* Only the first (last) packet of a flow may leave. */
+		for (j = 0; j < model->length; j++) {
+			if (model->packets[j].flow == model->packets[i].flow &&
+			    (last ? j > i : j < i))
+				break;
+		}
+		if (j < model->length)
+			continue;
+		if (best < 0 ||
+		    (last ? model->packets[i].sum >= model->packets[best].sum :
+			    model->packets[i].sum < model->packets[best].sum))
+			best = i;
+	}
+	return best;
+}
+
+static u32 model_take(struct model *model, bool last)
+{
+	int found = model_find(model, last);
+	u32 mark;
+
+	if (found < 0)
+		return 0;
+	mark = model->packets[found].mark;
+	if (last)
+		model->sums[model->packets[found].flow] = model->packets[found].sum;
+	model->length--;
+	memmove(&model->packets[found], &model->packets[found + 1],
+		(model->length - found) * sizeof(model->packets[0]));
+	return mark;
+}
+
+static void lasack_agrees_with_the_model(struct kunit *test)
+{
+	struct model *model = kunit_kzalloc(test, sizeof(*model), GFP_KERNEL);
+	struct rnd_state rng;
+	u32 mark, random, flow, payload;
+
+	KUNIT_ASSERT_NOT_NULL(test, model);
+	prandom_seed_state(&rng, 2);
+	for (mark = 1; mark <= 20000; mark++) {
+		random = prandom_u32_state(&rng);
+		if (random % 8 < 3 || model->length == MODEL_PACKETS) {
+			bool last = random & 8;
+
+			KUNIT_ASSERT_EQ(test, last ? push_out(test) : serve(test),
+					model_take(model, last));
+			continue;
+		}
+		/* Few sizes, so that sums are often equal. */
+		flow = (random >> 8) % MODEL_FLOWS;
+		payload = (random >> 16) % 3 * 100;
+		add(test, data(flow + 1, payload), mark);
+		model->packets[model->length].sum = model->sums[flow];
+		model->packets[model->length].flow = flow;
+		model->packets[model->length++].mark = mark;
+		model->sums[flow] += payload;
+	}
+}
+
+static struct kunit_case lasack_cases[] = {
+	KUNIT_CASE(lasack_data_is_charged),
+	KUNIT_CASE(lasack_acks_are_charged),
+	KUNIT_CASE(lasack_ack_wraps),
+	KUNIT_CASE(lasack_forged_ack_is_clamped),
+	KUNIT_CASE(lasack_directions_share_a_sum),
+	KUNIT_CASE(lasack_piggybacked_ack),
+	KUNIT_CASE(lasack_syn_starts_a_new_life),
+	KUNIT_CASE(lasack_least_sum_first),
+	KUNIT_CASE(lasack_largest_sum_is_pushed_out),
+	KUNIT_CASE(lasack_pushed_out_is_not_charged),
+	KUNIT_CASE(lasack_control_goes_first),
+	KUNIT_CASE(lasack_flows_never_merge),
+	KUNIT_CASE(lasack_oldest_idle_is_evicted),
+	KUNIT_CASE(lasack_rst_ends_a_flow),
+	KUNIT_CASE(lasack_full_table_shares_a_flow),
+	KUNIT_CASE(lasack_agrees_with_the_model),
+	{}
+};
+
+static struct kunit_suite lasack_suite = {
+	.name		= "lasack",
+	.init		= lasack_test_init,
+	.exit		= lasack_test_exit,
+	.test_cases	= lasack_cases,
+};
+kunit_test_suite(lasack_suite);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("KUnit suite of LAS-ACK");
