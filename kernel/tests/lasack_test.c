@@ -433,6 +433,7 @@ static struct kunit_suite lasack_suite = {
 	.exit		= lasack_test_exit,
 	.test_cases	= lasack_cases,
 };
+
 kunit_test_suite(lasack_suite);
 
 MODULE_LICENSE("GPL");

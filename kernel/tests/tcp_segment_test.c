@@ -18,65 +18,65 @@ struct frame {
 	u32	length;
 };
 
-#define MACS	2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2
-#define SEVEN	'p', 'a', 'y', 'l', 'o', 'a', 'd'
+/* Frames in hexadecimal, a header a line. */
+#define MACS	"020000000001 020000000002 "
 
 /* 10.0.0.1:80 > 10.0.0.2:4660, ACK 0x01020304, 7 bytes: the lesser endpoint sends */
-static const u8 eth_ipv4[] = { MACS, 0x08, 0x00 };
-static const u8 ipv4_tcp[] = {
-	0x45, 0, 0, 47, 0, 1, 0x40, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2,
-	0, 80, 0x12, 0x34, 0, 0, 0, 1, 1, 2, 3, 4, 0x50, 0x18, 0xff, 0xff, 0, 0, 0, 0,
-	SEVEN,
-};
+#define TCP_SEVEN "0050 1234 00000001 01020304 5018 ffff 0000 0000 7061796c6f6164 "
+
+static const char eth_ipv4[] = MACS "0800";
+static const char ipv4_tcp[] =
+	"4500 002f 0001 4000 4006 0000 0a000001 0a000002 "
+	TCP_SEVEN;
 
 /* The other way, a pure ACK: IP options (router alert), TCP timestamps. */
-static const u8 ipv4_options_ack[] = {
-	0x46, 0, 0, 56, 0, 1, 0x40, 0, 64, 6, 0, 0, 10, 0, 0, 2, 10, 0, 0, 1,
-	0x94, 4, 0, 0,
-	0x12, 0x34, 0, 80, 0, 0, 0, 1, 0xff, 0xff, 0xff, 0xfe, 0x80, 0x10, 0xff, 0xff,
-	0, 0, 0, 0, 1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2,
-};
+#define TCP_TIMESTAMPS "0101 080a 00000001 00000002 "
+#define TCP_ACK "1234 0050 00000001 fffffffe 8010 ffff 0000 0000 " TCP_TIMESTAMPS
 
-#define IPV6_A	0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1
-#define IPV6_B	0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2
-#define TCP_SEVEN \
-	0, 80, 0x12, 0x34, 0, 0, 0, 1, 1, 2, 3, 4, 0x50, 0x18, 0xff, 0xff, \
-	0, 0, 0, 0, SEVEN
+static const char ipv4_options_ack[] =
+	"4600 0038 0001 4000 4006 0000 0a000002 0a000001 94040000 "
+	TCP_ACK;
 
-static const u8 eth_ipv6[] = { MACS, 0x86, 0xdd };
-static const u8 ipv6_tcp[] = { 0x60, 0, 0, 0, 0, 27, 6, 64, IPV6_A, IPV6_B, TCP_SEVEN };
+#define IPV6_A	"20010db8000000000000000000000001 "
+#define IPV6_B	"20010db8000000000000000000000002 "
 
-/* hop-by-hop (8 bytes), destination options (16), AH (24), then TCP: 48 + 27 */
-static const u8 ipv6_exthdrs_tcp[] = {
-	0x60, 0, 0, 0, 0, 75, 0, 64, IPV6_A, IPV6_B,
-	60, 0, 1, 4, 0, 0, 0, 0,
-	51, 1, 1, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-	6, 4, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9,
-	TCP_SEVEN,
-};
+static const char eth_ipv6[] = MACS "86dd";
+static const char ipv6_tcp[] =
+	"60000000 001b 0640 " IPV6_A IPV6_B
+	TCP_SEVEN;
 
-static const u8 eth_vlan_ipv4[] = { MACS, 0x81, 0x00, 0, 5, 0x08, 0x00 };
-static const u8 eth_qinq_ipv6[] = {
-	MACS, 0x88, 0xa8, 0, 7, 0x81, 0x00, 0, 5, 0x86, 0xdd,
-};
-static const u8 eth_pppoe_ipv4[] = {
-	MACS, 0x88, 0x64, 0x11, 0, 0, 9, 0, 49, 0x00, 0x21,
-};
-static const u8 eth_vlan_pppoe_ipv6[] = {
-	MACS, 0x81, 0x00, 0, 5, 0x88, 0x64, 0x11, 0, 0, 9, 0, 69, 0x00, 0x57,
-};
+/* hop-by-hop (8 bytes), destination options (16), AH (24), TCP (27): 75 */
+#define HOP_BY_HOP "3c00 010400000000 "
+#define DESTINATION_OPTIONS "3301 010c000000000000000000000000 "
+#define AH "0604 0000 00000001 00000001 090909090909090909090909 "
 
-static void frame_add(struct frame *frame, const u8 *bytes, size_t length)
+static const char ipv6_exthdrs_tcp[] =
+	"60000000 004b 0040 " IPV6_A IPV6_B
+	HOP_BY_HOP DESTINATION_OPTIONS AH
+	TCP_SEVEN;
+
+static const char eth_vlan_ipv4[] = MACS "8100 0005 0800";
+static const char eth_qinq_ipv6[] = MACS "88a8 0007 8100 0005 86dd";
+static const char eth_pppoe_ipv4[] = MACS "8864 1100 0009 0031 0021";
+static const char eth_vlan_pppoe_ipv6[] = MACS "8100 0005 8864 1100 0009 0045 0057";
+
+static void frame_add(struct frame *frame, const char *hex)
 {
-	memcpy(frame->bytes + frame->length, bytes, length);
-	frame->length += length;
+	for (; *hex; hex++) {
+		if (*hex == ' ')
+			continue;
+		frame->bytes[frame->length++] = hex_to_bin(hex[0]) << 4 |
+						hex_to_bin(hex[1]);
+		hex++;
+	}
 }
 
-#define FRAME(frame, l2, l3) do {				\
-	(frame)->length = 0;					\
-	frame_add(frame, l2, sizeof(l2));			\
-	frame_add(frame, l3, sizeof(l3));			\
-} while (0)
+static void frame_set(struct frame *frame, const char *link, const char *network)
+{
+	frame->length = 0;
+	frame_add(frame, link);
+	frame_add(frame, network);
+}
 
 /*
  * All but @linear bytes in a page fragment, so that a read past the linear
@@ -142,7 +142,7 @@ static void segment_ipv4(struct kunit *test)
 	struct tcp_segment seg;
 	struct frame frame;
 
-	FRAME(&frame, eth_ipv4, ipv4_tcp);
+	frame_set(&frame, eth_ipv4, ipv4_tcp);
 	expect_seven_bytes(test, &frame);
 	parse(test, &frame, &seg);
 	KUNIT_EXPECT_EQ(test, (int)seg.key.family, ETH_P_IP);
@@ -151,17 +151,17 @@ static void segment_ipv4(struct kunit *test)
 
 static void segment_ipv6(struct kunit *test)
 {
-	static const u8 source[16] = { IPV6_A };
+	static const u8 source[16] = { 0x20, 1, 0xd, 0xb8, [15] = 1 };
 	struct tcp_segment seg;
 	struct frame frame;
 
-	FRAME(&frame, eth_ipv6, ipv6_tcp);
+	frame_set(&frame, eth_ipv6, ipv6_tcp);
 	expect_seven_bytes(test, &frame);
 	parse(test, &frame, &seg);
 	KUNIT_EXPECT_EQ(test, (int)seg.key.family, ETH_P_IPV6);
 	KUNIT_EXPECT_EQ(test, memcmp(&seg.key.addr[0], source, sizeof(source)), 0);
 
-	FRAME(&frame, eth_ipv6, ipv6_exthdrs_tcp);
+	frame_set(&frame, eth_ipv6, ipv6_exthdrs_tcp);
 	expect_seven_bytes(test, &frame);
 }
 
@@ -170,9 +170,9 @@ static void segment_options_and_direction(struct kunit *test)
 	struct tcp_segment data, ack;
 	struct frame frame;
 
-	FRAME(&frame, eth_ipv4, ipv4_tcp);
+	frame_set(&frame, eth_ipv4, ipv4_tcp);
 	parse(test, &frame, &data);
-	FRAME(&frame, eth_ipv4, ipv4_options_ack);
+	frame_set(&frame, eth_ipv4, ipv4_options_ack);
 	KUNIT_EXPECT_EQ(test, (int)parse(test, &frame, &ack), (int)SEGMENT_TCP);
 
 	KUNIT_EXPECT_EQ(test, ack.payload, 0U);
@@ -204,7 +204,7 @@ static void segment_flags(struct kunit *test)
 	struct frame frame;
 	int i;
 
-	FRAME(&frame, eth_ipv4, ipv4_options_ack);
+	frame_set(&frame, eth_ipv4, ipv4_options_ack);
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		frame.bytes[14 + 24 + 13] = cases[i].flags;
 		parse(test, &frame, &seg);
@@ -221,17 +221,17 @@ static void segment_tags(struct kunit *test)
 	struct tcp_segment seg;
 	struct frame frame;
 
-	FRAME(&frame, eth_vlan_ipv4, ipv4_tcp);
+	frame_set(&frame, eth_vlan_ipv4, ipv4_tcp);
 	expect_seven_bytes(test, &frame);
-	FRAME(&frame, eth_qinq_ipv6, ipv6_tcp);
+	frame_set(&frame, eth_qinq_ipv6, ipv6_tcp);
 	expect_seven_bytes(test, &frame);
-	FRAME(&frame, eth_pppoe_ipv4, ipv4_tcp);
+	frame_set(&frame, eth_pppoe_ipv4, ipv4_tcp);
 	expect_seven_bytes(test, &frame);
-	FRAME(&frame, eth_vlan_pppoe_ipv6, ipv6_tcp);
+	frame_set(&frame, eth_vlan_pppoe_ipv6, ipv6_tcp);
 	expect_seven_bytes(test, &frame);
 
 	/* PPP's own control protocol (LCP, 0xc021) is not IP. */
-	FRAME(&frame, eth_pppoe_ipv4, ipv4_tcp);
+	frame_set(&frame, eth_pppoe_ipv4, ipv4_tcp);
 	frame.bytes[20] = 0xc0;
 	KUNIT_EXPECT_EQ(test, (int)parse(test, &frame, &seg), (int)SEGMENT_NOT_IP);
 }
@@ -252,7 +252,7 @@ static void segment_ipv4_fragments(struct kunit *test)
 	struct frame frame;
 	int i;
 
-	FRAME(&frame, eth_ipv4, ipv4_tcp);
+	frame_set(&frame, eth_ipv4, ipv4_tcp);
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		frame.bytes[14 + 6] = cases[i].high;
 		frame.bytes[14 + 7] = cases[i].low;
@@ -260,8 +260,8 @@ static void segment_ipv4_fragments(struct kunit *test)
 		if (cases[i].class != SEGMENT_FRAGMENT)
 			continue;
 		/* All pieces of a datagram in one flow: no ports in the key. */
-		KUNIT_EXPECT_EQ(test, (int)seg.key.port[0], 0);
-		KUNIT_EXPECT_EQ(test, (int)seg.key.port[1], 0);
+		KUNIT_EXPECT_EQ(test, (int)ntohs(seg.key.port[0]), 0);
+		KUNIT_EXPECT_EQ(test, (int)ntohs(seg.key.port[1]), 0);
 		KUNIT_EXPECT_EQ(test, seg.payload, 27U);
 		KUNIT_EXPECT_FALSE(test, seg.ack);
 	}
@@ -270,14 +270,14 @@ static void segment_ipv4_fragments(struct kunit *test)
 /* RFC 8200, 4.5, and RFC 6946 for the atomic fragment. */
 static void segment_ipv6_fragments(struct kunit *test)
 {
-	static const u8 ipv6_fragment[] = {
-		0x60, 0, 0, 0, 0, 35, 44, 64, IPV6_A, IPV6_B,
-		6, 0, 0, 1, 0, 0, 0, 7, TCP_SEVEN,
-	};
+	static const char ipv6_fragment[] =
+		"60000000 0023 2c40 " IPV6_A IPV6_B
+		"0600 0001 00000007 "
+		TCP_SEVEN;
 	struct tcp_segment seg;
 	struct frame frame;
 
-	FRAME(&frame, eth_ipv6, ipv6_fragment);
+	frame_set(&frame, eth_ipv6, ipv6_fragment);
 	KUNIT_EXPECT_EQ(test, (int)parse(test, &frame, &seg), (int)SEGMENT_FRAGMENT);
 	KUNIT_EXPECT_EQ(test, (int)seg.key.protocol, (int)IPPROTO_TCP);
 	KUNIT_EXPECT_EQ(test, seg.payload, 27U);
@@ -309,15 +309,15 @@ static void segment_truncated_at_every_byte(struct kunit *test)
 {
 	struct frame frame;
 
-	FRAME(&frame, eth_ipv4, ipv4_options_ack);
+	frame_set(&frame, eth_ipv4, ipv4_options_ack);
 	cut_at_every_byte(test, &frame);
-	FRAME(&frame, eth_ipv6, ipv6_tcp);
+	frame_set(&frame, eth_ipv6, ipv6_tcp);
 	cut_at_every_byte(test, &frame);
-	FRAME(&frame, eth_ipv6, ipv6_exthdrs_tcp);
+	frame_set(&frame, eth_ipv6, ipv6_exthdrs_tcp);
 	cut_at_every_byte(test, &frame);
-	FRAME(&frame, eth_qinq_ipv6, ipv6_exthdrs_tcp);
+	frame_set(&frame, eth_qinq_ipv6, ipv6_exthdrs_tcp);
 	cut_at_every_byte(test, &frame);
-	FRAME(&frame, eth_vlan_pppoe_ipv6, ipv6_tcp);
+	frame_set(&frame, eth_vlan_pppoe_ipv6, ipv6_tcp);
 	cut_at_every_byte(test, &frame);
 }
 
@@ -346,9 +346,9 @@ static void segment_malformed(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		if (cases[i].ipv6)
-			FRAME(&frame, eth_ipv6, ipv6_tcp);
+			frame_set(&frame, eth_ipv6, ipv6_tcp);
 		else
-			FRAME(&frame, eth_ipv4, ipv4_tcp);
+			frame_set(&frame, eth_ipv4, ipv4_tcp);
 		if (cases[i].offset == 40) {
 			frame.bytes[14 + 6] = 0;
 			frame.bytes[14 + 41] = cases[i].value;
@@ -364,24 +364,22 @@ static void segment_malformed(struct kunit *test)
 /* A chain of extension headers costs bounded work. */
 static void segment_endless_exthdrs(struct kunit *test)
 {
-	static const u8 ipv6[] = { 0x60, 0, 0, 0, 0, 99, 60, 64, IPV6_A, IPV6_B };
-	static const u8 options[8] = { 60, 0, 1, 4 };
-	static const u8 tcp[] = { TCP_SEVEN };
+	static const char ipv6[] = "60000000 0063 3c40 " IPV6_A IPV6_B;
 	struct tcp_segment seg;
 	struct frame frame;
 	int i;
 
-	FRAME(&frame, eth_ipv6, ipv6);
+	frame_set(&frame, eth_ipv6, ipv6);
 	for (i = 0; i < 9; i++)
-		frame_add(&frame, options, sizeof(options));
-	frame_add(&frame, tcp, sizeof(tcp));
+		frame_add(&frame, HOP_BY_HOP);
+	frame_add(&frame, TCP_SEVEN);
 	frame.bytes[14 + 40 + 8 * 8] = 6;
 	KUNIT_EXPECT_EQ(test, (int)parse(test, &frame, &seg), (int)SEGMENT_MALFORMED);
 
 	/* The same with the eighth as the last: as deep as it goes. */
 	frame.bytes[14 + 5] = 91;
 	frame.bytes[14 + 40 + 7 * 8] = 6;
-	memmove(frame.bytes + 14 + 40 + 64, frame.bytes + 14 + 40 + 72, sizeof(tcp));
+	memmove(frame.bytes + 14 + 40 + 64, frame.bytes + 14 + 40 + 72, 27);
 	frame.length -= 8;
 	expect_seven_bytes(test, &frame);
 }
@@ -390,49 +388,44 @@ static void segment_other_protocols(struct kunit *test)
 {
 	static const struct {
 		u8 protocol, class;
-		u32 payload;
+		u32 payload, port;
 	} cases[] = {
-		{ 17, SEGMENT_PORTS, 19 },	/* UDP: 27 - 8 */
-		{ 136, SEGMENT_PORTS, 19 },	/* UDP-Lite */
-		{ 132, SEGMENT_PORTS, 15 },	/* SCTP: 27 - 12 */
-		{ 1, SEGMENT_PORTLESS, 27 },	/* ICMP */
-		{ 47, SEGMENT_PORTLESS, 27 },	/* GRE */
-		{ 50, SEGMENT_PORTLESS, 27 },	/* ESP */
-		{ 4, SEGMENT_PORTLESS, 27 },	/* IP in IP */
+		{ 17, SEGMENT_PORTS, 19, 80 },	/* UDP: 27 - 8 */
+		{ 136, SEGMENT_PORTS, 19, 80 },	/* UDP-Lite */
+		{ 132, SEGMENT_PORTS, 15, 80 },	/* SCTP: 27 - 12 */
+		{ 1, SEGMENT_PORTLESS, 27, 0 },	/* ICMP */
+		{ 47, SEGMENT_PORTLESS, 27, 0 }, /* GRE */
+		{ 50, SEGMENT_PORTLESS, 27, 0 }, /* ESP */
+		{ 4, SEGMENT_PORTLESS, 27, 0 },	/* IP in IP */
 	};
-	static const u8 eth_arp[] = { MACS, 0x08, 0x06 };
-	static const u8 eth_eapol[] = { MACS, 0x88, 0x8e };
-	static const u8 eth_llc[] = { MACS, 0x00, 0x26 };
 	struct tcp_segment seg;
 	struct frame frame;
 	int i;
 
-	FRAME(&frame, eth_ipv4, ipv4_tcp);
+	frame_set(&frame, eth_ipv4, ipv4_tcp);
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		frame.bytes[14 + 9] = cases[i].protocol;
 		KUNIT_EXPECT_EQ(test, (int)parse(test, &frame, &seg), (int)cases[i].class);
 		KUNIT_EXPECT_EQ(test, seg.payload, cases[i].payload);
-		KUNIT_EXPECT_EQ(test, (int)ntohs(seg.key.port[0]),
-				cases[i].class == SEGMENT_PORTS ? 80 : 0);
+		KUNIT_EXPECT_EQ(test, (u32)ntohs(seg.key.port[0]), cases[i].port);
 	}
 
-	FRAME(&frame, eth_arp, ipv4_tcp);
+	frame_set(&frame, MACS "0806", ipv4_tcp);
 	KUNIT_EXPECT_EQ(test, (int)parse(test, &frame, &seg), (int)SEGMENT_NOT_IP);
-	FRAME(&frame, eth_eapol, ipv4_tcp);
+	frame_set(&frame, MACS "888e", ipv4_tcp);
 	KUNIT_EXPECT_EQ(test, (int)parse(test, &frame, &seg), (int)SEGMENT_NOT_IP);
-	FRAME(&frame, eth_llc, ipv4_tcp);
+	frame_set(&frame, MACS "0026", ipv4_tcp);
 	KUNIT_EXPECT_EQ(test, (int)parse(test, &frame, &seg), (int)SEGMENT_NOT_IP);
 }
 
 /* IEEE 802.3, 3.2.8: short frames are padded; padding is not payload. */
 static void segment_padding(struct kunit *test)
 {
-	static const u8 padding[20] = { 0xee };
 	struct tcp_segment seg;
 	struct frame frame;
 
-	FRAME(&frame, eth_ipv4, ipv4_options_ack);
-	frame_add(&frame, padding, sizeof(padding));
+	frame_set(&frame, eth_ipv4, ipv4_options_ack);
+	frame_add(&frame, "eeeeeeeeeeeeeeeeeeee");
 	parse(test, &frame, &seg);
 	KUNIT_EXPECT_EQ(test, seg.payload, 0U);
 	KUNIT_EXPECT_TRUE(test, seg.pure_ack);
@@ -451,10 +444,10 @@ static void segment_random_damage(struct kunit *test)
 		u32 random = prandom_u32_state(&rng);
 
 		if (random & 1)
-			FRAME(&frame, eth_vlan_ipv4, ipv4_options_ack);
+			frame_set(&frame, eth_vlan_ipv4, ipv4_options_ack);
 		else
-			FRAME(&frame, eth_vlan_pppoe_ipv6, ipv6_exthdrs_tcp);
-		for (hits = random >> 1 & 7; hits >= 0; hits--) {
+			frame_set(&frame, eth_vlan_pppoe_ipv6, ipv6_exthdrs_tcp);
+		for (hits = 1 + (random >> 1) % 8; hits > 0; hits--) {
 			random = prandom_u32_state(&rng);
 			frame.bytes[(random >> 8) % frame.length] = random;
 		}
@@ -486,6 +479,7 @@ static struct kunit_suite tcp_segment_suite = {
 	.name		= "tcp_segment",
 	.test_cases	= tcp_segment_cases,
 };
+
 kunit_test_suite(tcp_segment_suite);
 
 MODULE_LICENSE("GPL");
