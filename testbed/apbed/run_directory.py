@@ -15,6 +15,12 @@ from typing import Any
 
 Json = dict[str, Any]
 
+# The keys a line of flowgen must have, by event.
+FLOW_KEYS = {
+    "sample": {"id", "t_s", "bytes"},
+    "flow": {"id", "side", "bytes", "start_s", "first_byte_s", "end_s", "retrans", "error"},
+}
+
 
 @dataclass
 class FlowTrace:
@@ -53,7 +59,7 @@ def read_flow_lines(run_dir: Path) -> Iterator[Json]:
                 entry = json.loads(line)
             except ValueError:
                 entry = None
-            if not isinstance(entry, dict) or "id" not in entry:
+            if not isinstance(entry, dict) or not _is_whole(entry):
                 raise ValueError(f"flows/{path.name} line {number} is not a flow record")
             yield entry
 
@@ -66,15 +72,20 @@ def read_flows(run_dir: Path, planned: list[Json]) -> list[FlowTrace]:
             trace = traces.get(entry["id"])
             if trace is None:
                 continue
-            if entry.get("event") == "sample":
+            if entry["event"] == "sample":
                 trace.samples.append((entry["t_s"], entry["bytes"]))
-            elif entry.get("side") == "receiver":
+            elif entry["side"] == "receiver":
                 trace.receiver = entry
-            elif entry.get("side") == "sender":
+            else:
                 trace.sender = entry
     except ValueError:
         return [FlowTrace(plan) for plan in planned]
     return list(traces.values())
+
+
+def _is_whole(entry: Json) -> bool:
+    keys = FLOW_KEYS.get(str(entry.get("event")))
+    return keys is not None and keys <= entry.keys()
 
 
 def _read(path: Path) -> Any:

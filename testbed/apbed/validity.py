@@ -22,10 +22,10 @@ LISTS = ("qdisc_start.json", "qdisc.json")
 
 # What the kernel prints when something is wrong with the kernel.
 KERNEL_WARNING = re.compile(
-    r"WARNING:|BUG:|\bBUG\b.*:|Oops|Call Trace|Kernel panic|general protection fault"
-    r"|suspicious RCU usage|possible (circular|irq lock inversion|recursive)|possible deadlock"
-    r"|inconsistent lock state|sleeping function called|INFO: (task|rcu|trying to register)"
-    r"|KASAN|UBSAN|KFENCE|kmemleak: \d+ new|unreferenced object|unregister_netdevice: waiting"
+    r"WARNING:|BUG:|kernel BUG at|\bOops\b|Call Trace:|Kernel panic|general protection fault"
+    r"|UBSAN:|suspicious RCU usage|possible (circular|recursive) locking|possible deadlock"
+    r"|inconsistent lock state|INFO: (task|rcu|trying to register)|detected stall"
+    r"|kmemleak: \d+ new|unreferenced object|unregister_netdevice: waiting"
 )
 
 
@@ -115,8 +115,8 @@ def _medium_error(run_dir: Path) -> str | None:
 def _flow_error(run_dir: Path) -> str | None:
     try:
         for entry in read_flow_lines(run_dir):
-            if entry.get("error"):
-                return f"flow {entry['id']} failed at the {entry.get('side')}: {entry['error']}"
+            if entry["event"] == "flow" and entry["error"]:
+                return f"flow {entry['id']} failed at the {entry['side']}: {entry['error']}"
     except ValueError as error:
         return str(error)
     planned = _object(run_dir, "run.json").get("plan", {}).get("flows", [])
