@@ -158,7 +158,7 @@ class Report:
             if now - said >= PLAIN_INTERVAL_S:
                 said = now
                 left_s = (now - begin) * max(total - steps, 0) / steps
-                share = min(100 * steps // total, 99)
-                self.phase(f"{text} {share} %, about {left_s:.0f} s left")
+                estimate = f"about {left_s:.0f} s left" if left_s else "longer than estimated"
+                self.phase(f"{text} {min(100 * steps // total, 99)} %, {estimate}")
 
         return show

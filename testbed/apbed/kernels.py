@@ -151,7 +151,8 @@ def build(version: str | None = None, debug: bool = False) -> LabKernel:
             return kernel
         source = kernel_source.locate(recipe.version)
         key = f"{recipe.slug}-{source.package_version.replace('~', '_')}-{recipe.digest()}"
-        before = [old.steps for old in cached() if old.version == version and old.debug == debug]
+        same = (recipe.version, recipe.debug)
+        before = [old.steps for old in cached() if (old.version, old.debug) == same]
         with _whole(cache_dir() / key) as directory:
             log = cache_dir() / f"{recipe.slug}.log"
             record = build_kernel(recipe, source, directory, log, before[-1] if before else None)
