@@ -27,9 +27,11 @@ static bool parse_address(const char *text, uint8_t *addr)
 /* Names go into JSON as they are, so they hold nothing that needs escaping. */
 static void parse_name(const char *text, char *name)
 {
-	size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyz"
-				     "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-");
+	size_t length = 0;
 
+	while (isalnum((unsigned char)text[length]) ||
+	       (text[length] && strchr("_.-", text[length])))
+		length++;
 	if (!length || text[length] || length >= MAC_NAME_LEN)
 		usage_error("--station: name '%s' is not 1 to %d letters, digits, '_', '.' or '-'",
 			    text, MAC_NAME_LEN - 1);

@@ -38,10 +38,11 @@ static void write_airtime(FILE *out, const struct mac *mac, ns_t span)
 	ns_t busy = a->success + a->collision + a->broadcast + a->unanswered;
 
 	/* Transmissions count when they end, so what is not done is idle. */
-	fprintf(out,
-		" \"airtime_s\": {\"success\": %.9f, \"collision\": %.9f, \"broadcast\": %.9f, \"unanswered\": %.9f, \"idle\": %.9f},\n",
-		seconds(a->success), seconds(a->collision),
-		seconds(a->broadcast), seconds(a->unanswered),
+	fprintf(out, " \"airtime_s\": {\"success\": %.9f", seconds(a->success));
+	fprintf(out, ", \"collision\": %.9f", seconds(a->collision));
+	fprintf(out, ", \"broadcast\": %.9f", seconds(a->broadcast));
+	fprintf(out, ", \"unanswered\": %.9f", seconds(a->unanswered));
+	fprintf(out, ", \"idle\": %.9f},\n",
 		seconds(span > busy ? span - busy : 0));
 }
 
@@ -76,15 +77,27 @@ static void write_station(FILE *out, const struct mac_station *s)
 	fprintf(out, ", \"airtime_s\": %.9f}", seconds(c->airtime));
 }
 
+static void write_integrity(FILE *out, const struct integrity *integrity)
+{
+	fprintf(out, " \"integrity\": {\"lost\": %" PRIu64, integrity->lost);
+	write_counter(out, "overflow", integrity->overflow);
+	write_counter(out, "einval", integrity->einval);
+	write_counter(out, "unknown_station", integrity->unknown_station);
+	write_counter(out, "queue_overflow", integrity->queue_overflow);
+	write_counter(out, "malformed", integrity->malformed);
+	fputc('}', out);
+}
+
 void stats_write(FILE *out, const struct mac *mac, ns_t now,
 		 const struct integrity *integrity, double throughput_mbps)
 {
 	struct mac_counters total = stats_total(mac);
 	ns_t span = now - mac->mark;
 
-	fprintf(out, "{\"schema\": 1, \"profile\": \"%s\", \"seed\": %" PRIu64 ", \"eifs\": %s,\n",
-		mac->config.phy->name, mac->config.seed,
-		mac->config.eifs ? "true" : "false");
+	fprintf(out, "{\"schema\": 1, \"profile\": \"%s\"",
+		mac->config.phy->name);
+	write_counter(out, "seed", mac->config.seed);
+	fprintf(out, ", \"eifs\": %s,\n", mac->config.eifs ? "true" : "false");
 	fprintf(out, " \"virtual_s\": %.9f, \"digest\": \"%016" PRIx64 "\"",
 		seconds(span), mac->digest);
 	if (throughput_mbps >= 0)
@@ -103,9 +116,7 @@ void stats_write(FILE *out, const struct mac *mac, ns_t now,
 		write_station(out, &mac->stations[i]);
 		fputs(i + 1 < mac->n_stations ? ",\n" : "\n", out);
 	}
-	fprintf(out,
-		" ],\n \"integrity\": {\"lost\": %" PRIu64 ", \"overflow\": %" PRIu64 ", \"einval\": %" PRIu64 ", \"unknown_station\": %" PRIu64 ", \"queue_overflow\": %" PRIu64 ", \"malformed\": %" PRIu64 "}}\n",
-		integrity->lost, integrity->overflow, integrity->einval,
-		integrity->unknown_station, integrity->queue_overflow,
-		integrity->malformed);
+	fputs(" ],\n", out);
+	write_integrity(out, integrity);
+	fputs("}\n", out);
 }
