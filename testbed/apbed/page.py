@@ -33,6 +33,7 @@ td { padding: .55rem .9rem .55rem 0; text-align: right; vertical-align: top;
   border-bottom: 1px solid var(--line); white-space: nowrap; }
 th:first-child, td:first-child, th.left, td.left { text-align: left; }
 td:first-child { font-weight: 600; }
+td:first-child small { min-width: 6.5rem; white-space: normal; }
 td small { display: block; color: var(--faint); font-size: .76rem; font-weight: 400; }
 table.small td { padding-top: .3rem; padding-bottom: .3rem; font-size: .86rem; }
 .down { color: var(--down); } .up { color: var(--up); }
@@ -44,7 +45,7 @@ table.small td { padding-top: .3rem; padding-bottom: .3rem; font-size: .86rem; }
 figure { margin: 1rem 0 0; }
 figcaption { color: var(--faint); font-size: .88rem; max-width: 46rem; }
 img { display: block; width: 100%; height: auto; }
-img.bars { max-width: 38rem; }
+img.bars { max-width: 34rem; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .35rem 1.4rem; margin: 0; }
 dt { color: var(--faint); } dd { margin: 0; overflow-wrap: anywhere; }
 code, pre { font: .88em/1.5 ui-monospace, "DejaVu Sans Mono", monospace; }
@@ -53,7 +54,7 @@ pre { margin: .4rem 0; padding: .7rem .9rem; background: var(--wash); border-rad
 .invalid { padding: .8rem 1.1rem; border-left: 4px solid var(--bad); background: #fbf3f3; }
 .invalid h2 { margin-top: 0; color: var(--bad); }
 @media (max-width: 40rem) { dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: .6rem; }
-  th, td { padding-right: .7rem; } .share { width: 6.5rem; } }
+  th, td { padding-right: .55rem; } th { font-size: .76rem; } .share { width: 6.5rem; } }
 @media print { main { max-width: none; padding: 0; } body { font-size: 10.5pt; }
   .panels { grid-template-columns: repeat(3, 1fr); } figure, tr, .invalid { break-inside: avoid; }
   h2 { break-after: avoid; } pre { white-space: pre-wrap; } .scroll { overflow: visible; } }

@@ -102,12 +102,12 @@ def goodput_over_time(rows: Sequence[Row], scale: Sequence[Row] | None = None) -
 def goodput_bars(rows: Sequence[Row]) -> Figure:
     """Mean goodput of a connection by scheduler and direction; a dot per connection and seed."""
     with _style():
-        figure = Figure(figsize=(5.6, 0.62 * len(rows) + 0.75), layout="constrained")
+        figure = Figure(figsize=(4.6, 0.56 * len(rows) + 0.7), layout="constrained")
         panel = figure.subplots()
         panel.grid(visible=False)
         panel.grid(visible=True, axis="x")
         top = max((value for row in rows for value in _dots(row)), default=1.0)
-        panel.set_xlim(0, 1.18 * top)
+        panel.set_xlim(0, 1.36 * top)  # room for the labels
         for place, row in enumerate(rows):
             for offset, direction in ((-0.19, "down"), (0.19, "up")):
                 _draw_bar(panel, row, place + offset, direction, named=place == 0)
