@@ -35,11 +35,14 @@ debug: setup			## the default lab kernel with its checkers on, and its modules
 	@$(APBED) kernel build --debug
 	@$(MAKE) -C kernel KDIR="$$($(APBED) kernel path --debug)/tree" ARCH=um
 
+# A tree no kernel was built in knows no symbols: modpost may only warn there.
 modules-all: setup		## the modules for every supported kernel, um and x86_64
 	@for version in $(VERSIONS); do \
 		for arch in um x86_64; do \
 			tree=$$($(APBED) kernel tree --version $$version --arch $$arch) && \
-			$(MAKE) -C kernel KDIR="$$tree" ARCH=$$arch || exit; \
+			$(MAKE) -C kernel KDIR="$$tree" ARCH=$$arch KCFLAGS=-Werror \
+				$$([ -s "$$tree/Module.symvers" ] || echo KBUILD_MODPOST_WARN=1) \
+				|| exit; \
 		done; \
 	done
 
