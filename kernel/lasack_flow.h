@@ -40,7 +40,7 @@ struct lasack_flow {
 	u64			attained;	/* bytes, both directions */
 	u32			last_ack[2];	/* by direction of the ACK */
 	u8			ack_seen;	/* bit: last_ack[direction] is valid */
-	u8			free:1,		/* attained stays 0: control frames */
+	u8			uncharged:1,	/* attained stays 0: control frames */
 				finished:1,	/* FIN: first to be forgotten */
 				aborted:1;	/* RST: forgotten once idle */
 };
@@ -119,7 +119,7 @@ static inline void lasack_flow_charge(struct lasack_flow *flow,
 	cb->direction = dir;
 	cb->ack_seen = flow->ack_seen;
 	cb->last_ack = flow->last_ack[dir];
-	if (flow->free)
+	if (flow->uncharged)
 		return;
 
 	acked = lasack_newly_acked(flow, seg);

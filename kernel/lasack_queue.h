@@ -265,7 +265,7 @@ static inline int lasack_queue_init(struct lasack_queue *q)
 	get_random_bytes(&q->hash_key, sizeof(q->hash_key));
 	for (i = 0; i < __LASACK_SHARED; i++)
 		lasack_flow_init(&q->shared[i]);
-	q->shared[LASACK_CONTROL].free = 1;
+	q->shared[LASACK_CONTROL].uncharged = 1;
 	for (i = 0; i < LASACK_FLOWS; i++) {
 		lasack_flow_init(&q->table[i]);
 		list_add_tail(&q->table[i].idle_node, &q->unused);

@@ -3,28 +3,31 @@
 #
 # Load the KUnit suites into the running kernel and print what they say (KTAP).
 # Run as root inside a lab kernel. Usage: kunit.sh MODULE_DIR
+#
+# The results are read from the kernel log: KUnit's debugfs file cuts the log
+# of a suite that fails at 2 kB on Linux 6.1.
 
 set -u
-modules=$1/tests
-results=/sys/kernel/debug/kunit
 failed=0
 
-if ! [ -d "$results" ]; then
-	echo "1..0 # SKIP no $results: the kernel needs KUNIT_DEBUGFS, and debugfs mounted"
+if ! grep -q ' kunit_run_tests' /proc/kallsyms; then
+	echo "1..0 # SKIP this kernel has no KUnit"
 	exit 0
 fi
 
 echo "KTAP version 1"
-for module in "$modules"/*_test.ko; do
-	suite=$(basename "$module" _test.ko)
+for module in "$1"/tests/*_test.ko; do
+	suite=$(basename "$module" .ko)
+	mark="kunit.sh: $suite $$"
+	echo "$mark" > /dev/kmsg
 	if ! insmod "$module"; then
 		echo "not ok 1 $suite: does not load"
 		failed=1
 		continue
 	fi
-	# Every suite is number 1 of its own module.
-	sed 's/^KTAP version 1$/# &/' "$results/$suite/results"
-	grep -q '^ok 1 ' "$results/$suite/results" || failed=1
-	rmmod "${suite}_test"
+	said=$(dmesg -t | sed "1,/^$mark\$/d; s/^KTAP version 1\$/# &/")
+	echo "$said"
+	echo "$said" | grep -q '^ok 1 ' || failed=1
+	rmmod "$suite"
 done
 exit $failed

@@ -1,0 +1,219 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Load, change, replace and remove the queue disciplines under traffic, then
+# unload the modules, and look whether the kernel complained (KTAP).
+#
+# Principle: the packets below the qdisc under test wait in a slow link behind
+# a bridge, in another namespace. A bridge keeps a packet's destructor, so
+# qdiscs and modules go while their packets are still out.
+#
+# Run as root inside a lab kernel (best the debug one), from anywhere:
+#	qdisc_churn.sh [ROUNDS]
+
+set -u
+rounds=${1:-100}
+root=$(realpath "$(dirname "$0")/..")
+arch=$(uname -m)
+grep -q 'User Mode Linux' /proc/cpuinfo && arch=um
+modules=$root/build/modules/$(uname -r)-$arch
+flowgen=$root/build/bin/flowgen
+export TC_LIB_DIR="$root/build/tc"
+
+for needed in "$modules/sch_lasack.ko" "$flowgen" "$TC_LIB_DIR/q_lasack.so"; do
+	if ! [ -e "$needed" ]; then
+		echo "1..0 # SKIP no $needed: run make first"
+		exit 0
+	fi
+done
+
+work=$(mktemp -d)
+near=churn-near-$$ link=churn-link-$$ far=churn-far-$$
+failed=0
+number=0
+generators=
+
+# shellcheck disable=SC2317 # called by the trap
+cleanup() {
+	# shellcheck disable=SC2086 # a list of process ids
+	[ -z "$generators" ] || kill $generators 2> "$work/kill"
+	for space in "$near" "$link" "$far"; do
+		ip netns del "$space" 2> "$work/netns"
+	done
+	rm -rf "$work"
+}
+trap cleanup EXIT
+
+# report WHAT FILE: a test is good if nothing was written to FILE.
+report() {
+	number=$((number + 1))
+	if [ -s "$2" ]; then
+		echo "not ok $number $1"
+		head -n 40 "$2" | sed 's/^/# /'
+		failed=1
+	else
+		echo "ok $number $1"
+	fi
+}
+
+quietly() {
+	"$@" > "$work/said" 2>&1 || { echo "$*"; cat "$work/said"; } >> "$work/errors"
+}
+
+near_tc() {
+	quietly ip netns exec "$near" tc qdisc "$@"
+}
+
+# near -- bridge -- slow link -- far
+build_network() {
+	for space in "$near" "$link" "$far"; do
+		ip netns add "$space"
+	done
+	ip link add dev0 netns "$near" type veth peer name in netns "$link"
+	ip link add dev0 netns "$far" type veth peer name out netns "$link"
+	ip -n "$link" link add bridge type bridge
+	for port in in out; do
+		ip -n "$link" link set "$port" master bridge up
+	done
+	ip -n "$link" link set bridge up
+	ip -n "$near" addr add 10.9.0.1/24 dev dev0
+	ip -n "$far" addr add 10.9.0.2/24 dev dev0
+	ip -n "$near" addr add fd00::1/64 dev dev0 nodad
+	ip -n "$far" addr add fd00::2/64 dev dev0 nodad
+	ip -n "$near" link set dev0 up
+	ip -n "$far" link set dev0 up
+	slow_link 20mbit
+}
+
+slow_link() {
+	quietly ip netns exec "$link" tc qdisc replace dev out root \
+		tbf rate "$1" burst 4000 limit 100000
+}
+
+# TCP both ways and UDP one way, IPv4 and IPv6, until the end.
+start_traffic() {
+	ip netns exec "$near" "$flowgen" serve --port 7001 --out "$work/served" &
+	generators=$!
+	sleep 0.1
+	for flow in 10.9.0.1:down 10.9.0.1:up fd00::1:down fd00::1:up; do
+		ip netns exec "$far" "$flowgen" run --id "$flow" --host "${flow%:*}" \
+			--port 7001 --dir "${flow##*:}" --seconds 100000 \
+			--out "$work/flow-$flow" &
+		generators="$generators $!"
+	done
+	ip netns exec "$far" "$flowgen" serve --port 7002 --out "$work/pulses" &
+	generators="$generators $!"
+	ip netns exec "$near" "$flowgen" pulse --id pulse --host 10.9.0.2 --port 7002 \
+		--count 1000000 --every 0.01 --bytes 200 --out "$work/pulse" &
+	generators="$generators $!"
+}
+
+load() {
+	for module in inflight sch_inflight sch_lasack; do
+		quietly insmod "$modules/$module.ko"
+	done
+}
+
+# The last packets may still be out: then rmmod must refuse, and soon not.
+unload() {
+	quietly rmmod sch_lasack
+	quietly rmmod sch_inflight
+	for _ in $(seq 100); do
+		rmmod inflight 2> "$work/rmmod" && return
+		echo refused >> "$work/refusals"
+		sleep 0.1
+	done
+	quietly rmmod inflight
+}
+
+one_round() {
+	load
+	near_tc replace dev dev0 root lasack
+	sleep 0.03
+	near_tc change dev dev0 root lasack limit 3 inflight 2
+	sleep 0.03
+	near_tc change dev dev0 root lasack limit 1000 inflight auto
+	sleep 0.03
+	near_tc replace dev dev0 root handle 1: inflight limit $(($1 % 4 + 1))
+	near_tc replace dev dev0 parent 1:1 handle 2: lasack limit $(($1 + 5))
+	sleep 0.03
+	near_tc replace dev dev0 parent 1:1 handle 3: fq_codel
+	near_tc change dev dev0 root handle 1: inflight limit auto
+	sleep 0.03
+	near_tc del dev dev0 parent 1:1
+	sleep 0.01
+	near_tc replace dev dev0 root handle 4: tbf rate 15mbit burst 4000 limit 100000
+	near_tc replace dev dev0 parent 4:1 handle 5: lasack limit 10
+	sleep 0.03
+	ip -n "$near" link set dev0 down
+	ip -n "$near" link set dev0 up
+	ip -n "$near" addr replace fd00::1/64 dev dev0 nodad
+	sleep 0.03
+	near_tc replace dev dev0 root handle 6: inflight limit 3
+	sleep 0.01
+	near_tc del dev dev0 root
+	unload
+}
+
+# A link so slow that the packets outlive their qdisc for seconds.
+outstanding_packets() {
+	slow_link 100kbit
+	load
+	near_tc replace dev dev0 root lasack inflight 10
+	sleep 0.5
+	near_tc del dev dev0 root
+	rm -f "$work/refusals"
+	unload
+	[ -s "$work/refusals" ] ||
+		echo "inflight was unloaded with packets out" >> "$work/errors"
+}
+
+complaints() {
+	dmesg -t | sed "1,/^$mark\$/d" | grep -E \
+		'WARNING|BUG|KASAN|UBSAN|Oops|Call Trace|suspicious|INFO: |leak|refcount|unregister_netdevice'
+}
+
+mark="qdisc_churn.sh $$: all before this is none of the modules' doing"
+leaks=/sys/kernel/debug/kmemleak
+[ -w "$leaks" ] && { sleep 6; echo scan > "$leaks"; echo clear > "$leaks"; }
+echo "$mark" > /dev/kmsg
+
+echo "KTAP version 1"
+echo "1..5"
+build_network
+start_traffic
+for round in $(seq "$rounds"); do
+	one_round "$round"
+done
+report "$rounds rounds of load, replace, change, remove, unload" "$work/errors"
+
+: > "$work/errors"
+outstanding_packets
+report "packets that are out keep the module" "$work/errors"
+
+: > "$work/errors"
+slow_link 20mbit
+sleep 3
+# shellcheck disable=SC2086 # a list of process ids
+kill $generators
+wait
+generators=
+for flow in "$work"/flow-* "$work"/pulse; do
+	grep -q '"error": *null' "$flow" || cat "$flow" >> "$work/errors"
+done
+report "the traffic lived through it" "$work/errors"
+
+complaints > "$work/complaints"
+report "the kernel log is clean" "$work/complaints"
+
+if [ -w "$leaks" ]; then
+	sleep 6
+	echo scan > "$leaks"
+	sleep 6
+	echo scan > "$leaks"
+	cat "$leaks" > "$work/leaks"
+	report "no memory leaked" "$work/leaks"
+else
+	echo "ok 5 no memory leaked # SKIP this kernel has no kmemleak"
+fi
+exit $failed
