@@ -76,18 +76,6 @@ bool flow_id_valid(const char *id)
 	       strspn(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._:") == length;
 }
 
-void flow_write_sample(struct loop *loop, const struct record *rec, int64_t at)
-{
-	if (record_sample(loop->out_fd, rec, at))
-		die(errno, "cannot write a sample of flow %s", rec->id);
-}
-
-void flow_write_record(struct loop *loop, const struct record *rec)
-{
-	if (record_flow(loop->out_fd, rec))
-		die(errno, "cannot write the record of flow %s", rec->id);
-}
-
 int64_t flow_next_sample(const struct loop *loop, int64_t start, int64_t now)
 {
 	return start + ((now - start) / loop->interval_ns + 1) * loop->interval_ns;
@@ -132,7 +120,7 @@ static void conclude(struct loop *loop, struct flow *flow, int64_t end)
 			abort_connection(flow->act.fd);
 	}
 	flow->rec.end = end;
-	flow_write_record(loop, &flow->rec);
+	record_flow(loop->out_fd, &flow->rec);
 	flow->act.done = true;
 }
 
@@ -146,32 +134,37 @@ static void fail(struct loop *loop, struct flow *flow, const char *what, int err
 	conclude(loop, flow, UNSET);
 }
 
-/* The peer closed, by FIN (error 0) or reset, or the network gave up. */
+/*
+ * The peer closed, by FIN (error 0) or reset, or the network gave up. A client
+ * that leaves early says why in its own record; to the server it is no error.
+ */
 static void connection_over(struct loop *loop, struct flow *flow, int error)
 {
 	char what[64];
 
-	if (error && error != ECONNRESET && error != EPIPE)
+	if (error && error != ECONNRESET && error != EPIPE) {
 		fail(loop, flow, "connection lost", error);
-	else if (flow->phase == CLOSING && !error)
+	} else if (flow->phase == CLOSING && !error) {
 		conclude(loop, flow, now_ns());
-	else if (flow->plan.bytes) {
-		snprintf(what, sizeof(what), "closed by the peer after %llu of %llu bytes",
+	} else if (!flow->client) {
+		conclude(loop, flow, flow->plan.bytes ? UNSET : now_ns());
+	} else if (flow->plan.bytes) {
+		snprintf(what, sizeof(what), "closed by the server after %llu of %llu bytes",
 			 (unsigned long long)(flow->rec.sender ? flow->handed : flow->rec.bytes),
 			 (unsigned long long)flow->plan.bytes);
 		fail(loop, flow, what, 0);
-	} else if (flow->client && now_ns() < flow->deadline - CLOCK_DRIFT_NS)
+	} else if (now_ns() < flow->deadline - CLOCK_DRIFT_NS) {
 		fail(loop, flow, "closed by the server before its time", 0);
-	else
+	} else {
 		conclude(loop, flow, now_ns());
+	}
 }
 
 static int socket_error(int fd)
 {
-	socklen_t length;
 	int error = 0;
+	socklen_t length = sizeof(error);
 
-	length = sizeof(error);
 	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length))
 		return errno;
 	return error;
@@ -433,7 +426,7 @@ static void flow_wake(struct loop *loop, struct activity *act, int64_t now)
 		return;
 	}
 	if (flow->next_sample <= now) {
-		flow_write_sample(loop, &flow->rec, now);
+		record_sample(loop->out_fd, &flow->rec, now);
 		flow->next_sample = flow_next_sample(loop, flow->rec.start, now);
 		set_wake(flow);
 	}

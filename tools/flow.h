@@ -34,10 +34,6 @@ void flow_start(struct loop *loop, const struct flow_plan *plan);
 /* A flow for a connection just accepted. */
 void flow_accept(struct loop *loop, int fd);
 
-/* Writes rec's sample or final line; dies when the output cannot be written. */
-void flow_write_sample(struct loop *loop, const struct record *rec, int64_t at);
-void flow_write_record(struct loop *loop, const struct record *rec);
-
 /* The first multiple of the sampling interval after start later than now. */
 int64_t flow_next_sample(const struct loop *loop, int64_t start, int64_t now);
 

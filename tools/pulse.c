@@ -33,7 +33,7 @@ static struct pulse *pulse_of(struct activity *act)
 static void conclude(struct loop *loop, struct pulse *pulse, int64_t end)
 {
 	pulse->rec.end = end;
-	flow_write_record(loop, &pulse->rec);
+	record_flow(loop->out_fd, &pulse->rec);
 	pulse->act.done = true;
 }
 
@@ -131,7 +131,7 @@ static void arrival_wake(struct loop *loop, struct activity *act, int64_t now)
 {
 	struct pulse *pulse = pulse_of(act);
 
-	flow_write_sample(loop, &pulse->rec, now);
+	record_sample(loop->out_fd, &pulse->rec, now);
 	act->wake_ns = flow_next_sample(loop, pulse->rec.start, now);
 }
 

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "loop.h"
 #include "record.h"
 
 int64_t now_ns(void)
@@ -37,23 +38,18 @@ static const char *side(const struct record *rec)
 	return rec->sender ? "sender" : "receiver";
 }
 
-static int put_line(int fd, const char *line, int length)
+static void put_line(int fd, const char *line, int length)
 {
 	ssize_t put;
 
 	do {
 		put = write(fd, line, length);
 	} while (put < 0 && errno == EINTR);
-	if (put < 0)
-		return -1;
-	if (put != length) {
-		errno = ENOSPC;
-		return -1;
-	}
-	return 0;
+	if (put != length)
+		die(put < 0 ? errno : ENOSPC, "cannot write a record");
 }
 
-int record_sample(int fd, const struct record *rec, int64_t at)
+void record_sample(int fd, const struct record *rec, int64_t at)
 {
 	char line[256];
 	int length;
@@ -62,10 +58,10 @@ int record_sample(int fd, const struct record *rec, int64_t at)
 			  "{\"schema\":1,\"event\":\"sample\",\"id\":\"%s\",\"side\":\"%s\",\"t_s\":%s,\"bytes\":%llu}\n",
 			  rec->id, side(rec), seconds(at).text,
 			  (unsigned long long)rec->bytes);
-	return put_line(fd, line, length);
+	put_line(fd, line, length);
 }
 
-int record_flow(int fd, const struct record *rec)
+void record_flow(int fd, const struct record *rec)
 {
 	char error[sizeof(rec->error) + 2] = "null", retrans[24] = "null";
 	char line[640];
@@ -85,5 +81,5 @@ int record_flow(int fd, const struct record *rec)
 			  seconds(rec->start).text, seconds(rec->connected).text,
 			  seconds(rec->first_byte).text, seconds(rec->end).text,
 			  retrans, error);
-	return put_line(fd, line, length);
+	put_line(fd, line, length);
 }

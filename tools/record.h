@@ -32,8 +32,8 @@ struct record {
 
 int64_t now_ns(void);
 
-/* Both return 0, or -1 with errno when the line could not be written. */
-int record_sample(int fd, const struct record *rec, int64_t at);
-int record_flow(int fd, const struct record *rec);
+/* Write one line to FD; die when that fails. */
+void record_sample(int fd, const struct record *rec, int64_t at);
+void record_flow(int fd, const struct record *rec);
 
 #endif

@@ -123,6 +123,8 @@ def _flow_error(run_dir: Path) -> str | None:
     for trace in read_flows(run_dir, planned):
         if trace.receiver is None:
             return f"flow {trace.plan['id']} has no record of its receiver"
+        if trace.client is None:
+            return f"flow {trace.plan['id']} has no record of its client"
     return None
 
 

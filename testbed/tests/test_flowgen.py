@@ -155,9 +155,11 @@ def test_one_server_serves_many_flows_at_once(server: Server) -> None:
         assert flow["bytes"] > 0 if number % 3 else flow["bytes"] == 200_000
 
 
-def test_interrupted_flow_has_no_end(server: Server) -> None:
+@pytest.mark.parametrize("direction", ["up", "down"])
+@pytest.mark.parametrize("size", [("--seconds", "30"), ("--bytes", "1000G")])
+def test_interrupted_flow_has_no_end(server: Server, direction: str, size: tuple[str, str]) -> None:
     """SIGTERM at the client writes what is known; the server's record follows the reset."""
-    command = server.client("run", "--id", "f", "--dir", "up", "--seconds", "30")
+    command = server.client("run", "--id", "f", "--dir", direction, *size)
     client = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     time.sleep(0.3)
     client.send_signal(signal.SIGTERM)
@@ -166,7 +168,9 @@ def test_interrupted_flow_has_no_end(server: Server) -> None:
     flow = record(lines(text), "f")
     assert flow["end_s"] is None and flow["error"] is None and flow["bytes"] > 0
     time.sleep(0.2)
-    assert record(server.stop(), "f")["bytes"] > 0
+    other = record(server.stop(), "f")
+    assert other["bytes"] > 0 and other["error"] is None
+    assert (other["end_s"] is None) == (size[0] == "--bytes")
 
 
 def test_server_writes_unfinished_flows_at_sigterm(server: Server) -> None:

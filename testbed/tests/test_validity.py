@@ -119,6 +119,13 @@ def no_receiver(run_dir: Path) -> None:
     path.write_text("".join(sender))
 
 
+def no_client(run_dir: Path) -> None:
+    """An upload whose client was killed."""
+    path = run_dir / "flows" / "up1.jsonl"
+    receiver = [line for line in path.read_text().splitlines(keepends=True) if "sender" not in line]
+    path.write_text("".join(receiver))
+
+
 def broken_record(run_dir: Path) -> None:
     """A line cut off in the middle."""
     path = run_dir / "flows" / "down1.jsonl"
@@ -145,6 +152,7 @@ CAUSES: list[tuple[Callable[[Path], None], str]] = [
     (guest_error, "in the guest: insmod"),
     (flow_error, "flow up1 failed at the sender: Connection refused"),
     (no_receiver, "flow down1 has no record of its receiver"),
+    (no_client, "flow up1 has no record of its client"),
     (broken_record, "down1.jsonl line"),
     (no_integrity, "did not report its integrity"),
 ]
