@@ -12,6 +12,7 @@ import fcntl
 import hashlib
 import json
 import os
+import shlex
 import shutil
 import threading
 import time
@@ -95,7 +96,10 @@ def run_all(scenario: Scenario, out: Path, jobs: int, notify: Notify = unheard) 
     out.mkdir(parents=True, exist_ok=True)
     cancel = threading.Event()
     with _only_user(out), ThreadPoolExecutor(max_workers=jobs) as pool:
-        _write(out / "manifest.json", _manifest(scenario, benches, digests))
+        command = ["apbed", "run", scenario.name, "--out", str(out)]
+        command += [f"--set={word}" for word in scenario.settings]
+        manifest = _manifest(scenario, benches, digests) | {"command": shlex.join(command)}
+        _write(out / "manifest.json", manifest)
         futures = []
         for run in scenario.runs:
             name = run.params["kernel"]

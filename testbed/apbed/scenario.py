@@ -36,7 +36,7 @@ class Key:
     def check(self, path: str, given: Any) -> Any:
         """`given`, or ApbedError naming the key and what it takes."""
         value: Any = float(given) if self.kind is float and type(given) is int else given
-        if not isinstance(value, self.kind) or (self.kind is int and isinstance(value, bool)):
+        if type(value).__name__ != self.kind.__name__:  # not isinstance: True is no number
             raise ApbedError(f"{path} = {value!r}: expected {_kind_name(self.kind)}")
         if self.choices and value not in self.choices:
             raise ApbedError(f"{path} = {value!r}: expected one of {', '.join(self.choices)}")
@@ -100,6 +100,7 @@ class Scenario:
     name: str
     title: str
     source: str
+    settings: tuple[str, ...]  # the KEY=VALUE words that replaced the file's values
     runs: list[Run]
 
 
@@ -142,7 +143,7 @@ def _scenario(table: dict[str, Any], settings: Sequence[str]) -> Scenario:
     if len({run.id for run in runs}) < len(runs):
         raise ApbedError("two runs of the sweep are the same; remove the repeated value")
     first = runs[0].values
-    return Scenario(first["name"], first["title"], first["source"], runs)
+    return Scenario(first["name"], first["title"], first["source"], tuple(settings), runs)
 
 
 def _flatten(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
