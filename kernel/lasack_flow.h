@@ -40,7 +40,8 @@ struct lasack_flow {
 	u64			attained;	/* bytes, both directions */
 	u32			last_ack[2];	/* by direction of the ACK */
 	u8			ack_seen;	/* bit: last_ack[direction] is valid */
-	u8			uncharged:1,	/* attained stays 0: control frames */
+	u8			shared:1,	/* not one connection: no ACK arithmetic */
+				uncharged:1,	/* attained stays 0: control frames */
 				finished:1,	/* FIN: first to be forgotten */
 				aborted:1;	/* RST: forgotten once idle */
 };
@@ -52,9 +53,11 @@ struct lasack_flow {
  */
 struct lasack_skb_cb {
 	u64	sum;		/* the flow's attained service: the priority */
-	u64	order : 61,	/* of arrival at the discipline */
+	u64	order : 59,	/* of arrival at the discipline */
 		direction : 1,
-		ack_seen : 2;
+		ack_seen : 2,
+		finished : 1,
+		aborted : 1;
 	u32	last_ack;	/* in this packet's direction */
 } __packed __aligned(4);
 
@@ -112,18 +115,22 @@ static inline void lasack_flow_charge(struct lasack_flow *flow,
 	u8 dir = seg->reversed;
 	u32 acked;
 
-	if (seg->syn)
+	if (seg->syn && !flow->shared)
 		lasack_flow_new_life(flow);
 
 	cb->sum = flow->attained;
 	cb->direction = dir;
 	cb->ack_seen = flow->ack_seen;
 	cb->last_ack = flow->last_ack[dir];
+	cb->finished = flow->finished;
+	cb->aborted = flow->aborted;
 	if (flow->uncharged)
 		return;
 
 	acked = lasack_newly_acked(flow, seg);
 	flow->attained += (u64)seg->payload + acked;
+	if (flow->shared)
+		return;
 	if (acked || (seg->ack && !(flow->ack_seen & BIT(dir)))) {
 		flow->last_ack[dir] = seg->ack_seq;
 		flow->ack_seen |= BIT(dir);
@@ -143,6 +150,8 @@ static inline void lasack_flow_refund(struct lasack_flow *flow,
 	flow->attained = cb->sum;
 	flow->ack_seen = cb->ack_seen;
 	flow->last_ack[cb->direction] = cb->last_ack;
+	flow->finished = cb->finished;
+	flow->aborted = cb->aborted;
 }
 
 #endif

@@ -92,8 +92,8 @@ static inline void lasack_flow_forget(struct lasack_queue *q, struct lasack_flow
 /* The flow's last packet has left: decide how long it is remembered. */
 static inline void lasack_flow_idle(struct lasack_queue *q, struct lasack_flow *flow)
 {
-	if (flow >= q->shared && flow < q->shared + __LASACK_SHARED) {
-		/* Not one connection: its past says nothing about the next. */
+	if (flow->shared) {
+		/* Its past says nothing about the next packet's connection. */
 		lasack_flow_new_life(flow);
 		return;
 	}
@@ -263,8 +263,10 @@ static inline int lasack_queue_init(struct lasack_queue *q)
 	INIT_LIST_HEAD(&q->unused);
 	INIT_LIST_HEAD(&q->idle);
 	get_random_bytes(&q->hash_key, sizeof(q->hash_key));
-	for (i = 0; i < __LASACK_SHARED; i++)
+	for (i = 0; i < __LASACK_SHARED; i++) {
 		lasack_flow_init(&q->shared[i]);
+		q->shared[i].shared = 1;
+	}
 	q->shared[LASACK_CONTROL].uncharged = 1;
 	for (i = 0; i < LASACK_FLOWS; i++) {
 		lasack_flow_init(&q->table[i]);

@@ -300,6 +300,12 @@ static void lasack_rst_ends_a_flow(struct kunit *test)
 	rst.rst = 1;
 	add(test, data(1, 100), 1);
 	add(test, rst, 2);
+	KUNIT_EXPECT_EQ(test, push_out(test), 2U);	/* nobody heard it */
+	serve(test);
+	KUNIT_EXPECT_EQ(test, q->flows, 1U);
+
+	add(test, data(1, 100), 1);
+	add(test, rst, 2);
 	KUNIT_EXPECT_EQ(test, q->flows, 1U);
 	serve(test);
 	KUNIT_EXPECT_EQ(test, q->flows, 1U);
@@ -318,13 +324,19 @@ static void lasack_full_table_shares_a_flow(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, q->overflow, 0ULL);
 	add(test, data(6001, 100), 6001);
 	add(test, data(6002, 100), 6002);
-	KUNIT_EXPECT_EQ(test, q->overflow, 2ULL);
+	/* ACK numbers of two connections have nothing to do with each other. */
+	add(test, ack(6003, 1000), 6003);
+	add(test, ack(6004, 900000), 6004);
+	KUNIT_EXPECT_EQ(test, q->overflow, 4ULL);
+	KUNIT_EXPECT_EQ(test, q->shared[LASACK_OVERFLOW].attained, 200ULL);
 
 	/* Nothing is lost, and 6002 comes after the sum of 6001. */
 	for (id = 1; id <= LASACK_FLOWS; id++)
 		KUNIT_ASSERT_EQ(test, serve(test), id);
 	KUNIT_EXPECT_EQ(test, serve(test), 6001U);
 	KUNIT_EXPECT_EQ(test, serve(test), 6002U);
+	KUNIT_EXPECT_EQ(test, serve(test), 6003U);
+	KUNIT_EXPECT_EQ(test, serve(test), 6004U);
 	KUNIT_EXPECT_EQ(test, serve(test), 0U);
 	KUNIT_EXPECT_EQ(test, q->shared[LASACK_OVERFLOW].attained, 0ULL);
 }
