@@ -292,10 +292,10 @@ uint32_t hwsim_rate_index(uint32_t freq, unsigned int rate)
 		10, 20, 55, 110, 60, 90, 120, 180, 240, 360, 480, 540,
 	};
 	/* Above 2.4 GHz the table begins after the four DSSS rates. */
-	unsigned int first = freq > 3000 ? 4 : 0;
+	unsigned int first = freq > 3000 ? 4 : 0, best = first;
 
 	for (unsigned int i = first; i < sizeof(table) / sizeof(table[0]); i++)
-		if (table[i] == rate)
-			return i - first;
-	return 0;
+		if (table[i] <= rate && table[i] >= table[best])
+			best = i;
+	return best - first;
 }

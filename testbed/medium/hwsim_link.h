@@ -56,8 +56,8 @@ void hwsim_report(struct hwsim_link *link, const struct hwsim_frame *frame,
 void hwsim_flush(struct hwsim_link *link);
 
 /*
- * Index of @rate (100 kb/s) in hwsim's rate table of the band of @freq; 0, the
- * lowest, if the band has no such rate.
+ * Index in hwsim's rate table of the band of @freq of @rate (100 kb/s), or of
+ * the highest below it: hwsim knows legacy rates only.
  */
 uint32_t hwsim_rate_index(uint32_t freq, unsigned int rate);
 

@@ -41,7 +41,7 @@ static void record(struct mac *mac, const struct mac_station *s,
 
 unsigned int mac_rate(const struct mac *mac, const struct mac_frame *frame)
 {
-	return frame->basic_rate ? phy_lowest_rate(mac->config.phy)
+	return frame->basic_rate ? mac->config.phy->lowest_rate
 				 : mac->config.phy->data_rate;
 }
 
@@ -70,7 +70,8 @@ static ns_t occupancy(const struct mac *mac, const struct mac_frame *frame,
 	ns_t rts;
 
 	if (!frame->wants_ack || frame->bytes <= mac->config.rts_threshold)
-		return mac_airtime(mac, frame);
+		return phy_protection(mac->config.phy, mac_rate(mac, frame)) +
+		       mac_airtime(mac, frame);
 	rts = control_airtime(mac, frame, PHY_RTS_BYTES);
 	if (!alone || frame->to == MAC_NOBODY)
 		return rts;

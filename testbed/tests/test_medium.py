@@ -127,7 +127,7 @@ def test_rts_pays_off_only_in_crowds() -> None:
         (("saturate", "--seconds", "0"), "--seconds: '0'"),
         (("saturate", "--seconds", "nan"), "--seconds: 'nan'"),
         (("saturate", "--eifs", "maybe"), "neither 'on' nor 'off'"),
-        (("saturate", "--phy", "ht20"), "there are dsss-2, hrdsss-11"),
+        (("saturate", "--phy", "ht40"), "there are dsss-2, hrdsss-11"),
         (("saturate", "surplus"), "no argument 'surplus'"),
         (("saturate", "--bogus"), "'--bogus' is no option"),
         (("saturate", "--seed"), "'--seed' is no option, or lacks its value"),

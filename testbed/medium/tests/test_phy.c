@@ -3,6 +3,7 @@
  * Airtimes and inter-frame spaces against values computed by hand from the
  * clauses named in phy.c, and those printed in ns-3's Bianchi validation.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "phy.h"
@@ -71,23 +72,109 @@ static void control_rates(int *failures)
 	EXPECT_EQ(phy_control_rate(a12, 120), 120);
 	EXPECT_EQ(phy_control_rate(a54, 540), 240);
 	EXPECT_EQ(phy_control_rate(a54, 60), 60);
-	EXPECT_EQ(phy_lowest_rate(b), 10);
-	EXPECT_EQ(phy_lowest_rate(a54), 60);
+	EXPECT_EQ(b->lowest_rate, 10);
+	EXPECT_EQ(a54->lowest_rate, 60);
 }
 
-/* The list in messages is kept by hand: each name in it must exist. */
+static void erp_times(int *failures)
+{
+	const struct phy_profile *g = phy_find("erp-ofdm-54");
+	const struct phy_profile *slow = phy_find("erp-ofdm-54-longslot");
+	const struct phy_profile *mixed = phy_find("erp-ofdm-54-protected");
+
+	/* As clause 18, and 6 us of signal extension. */
+	EXPECT_EQ(phy_airtime(g, 540, 1536), US(20 + 57 * 4 + 6));
+	EXPECT_EQ(phy_airtime(g, 240, PHY_ACK_BYTES), US(34));
+	EXPECT_EQ(phy_difs(g), US(28));
+	EXPECT_EQ(phy_difs(slow), US(50));
+	/* The lowest mandatory rate is 1 Mb/s. */
+	EXPECT_EQ(phy_eifs(g), US(10 + 304 + 28));
+	EXPECT_EQ(phy_airtime(mixed, 10, PHY_ACK_BYTES), US(304));
+	/* CTS-to-self at 2 Mb/s, 192 + 56 us, and SIFS; none before DSSS. */
+	EXPECT_EQ(phy_protection(g, 540), 0);
+	EXPECT_EQ(phy_protection(slow, 540), 0);
+	EXPECT_EQ(phy_protection(mixed, 540), US(248 + 10));
+	EXPECT_EQ(phy_protection(mixed, 10), 0);
+	EXPECT_EQ(phy_control_rate(mixed, 540), 240);
+	EXPECT_EQ(phy_control_rate(mixed, 10), 10);
+	EXPECT_EQ(mixed->lowest_rate, 10);
+}
+
+static void ht_times(int *failures)
+{
+	const struct phy_profile *n = phy_find("ht20");
+	const struct phy_profile *ac = phy_find("vht80");
+
+	/* (22 + 12288) / 260 = 47.3: 48 symbols after 36 us of preamble. */
+	EXPECT_EQ(phy_airtime(n, 650, 1536), US(36 + 48 * 4));
+	/* (22 + 12288) / 1560 = 7.9: 8 symbols after 40 us. */
+	EXPECT_EQ(phy_airtime(ac, 3900, 1536), US(40 + 8 * 4));
+	/* Legacy frames have a legacy preamble: block ack, 278 / 96 bits. */
+	EXPECT_EQ(phy_airtime(n, 240, 32), US(20 + 3 * 4));
+	EXPECT_EQ(phy_control_rate(n, 650), 240);
+	EXPECT_EQ(phy_control_rate(phy_find("ht20-mcs0"), 65), 60);
+	EXPECT_EQ(phy_control_rate(phy_find("ht20-mcs2"), 195), 120);
+	EXPECT_EQ(phy_difs(n), US(34));
+	EXPECT_EQ(phy_eifs(ac), US(16 + 44 + 34));
+}
+
+/*
+ * Data bits per symbol: Table 18-4; Table 20-30: 52 data carriers; Table 22-56:
+ * 234 of them; times bits per carrier times code rate. One symbol more or less
+ * is what a PSDU one byte beyond a whole number of symbols shows.
+ */
+static void symbols(int *failures)
+{
+	static const struct { const char *name; unsigned int bits; } rows[] = {
+		{ "ofdm-6", 24 }, { "ofdm-9", 36 }, { "ofdm-12", 48 },
+		{ "ofdm-18", 72 }, { "ofdm-24", 96 }, { "ofdm-36", 144 },
+		{ "ofdm-48", 192 }, { "ofdm-54", 216 },
+		{ "ht20-mcs0", 26 }, { "ht20-mcs1", 52 }, { "ht20-mcs2", 78 },
+		{ "ht20-mcs3", 104 }, { "ht20-mcs4", 156 },
+		{ "ht20-mcs5", 208 }, { "ht20-mcs6", 234 },
+		{ "ht20-mcs7", 260 },
+		{ "vht80-mcs0", 117 }, { "vht80-mcs1", 234 },
+		{ "vht80-mcs2", 351 }, { "vht80-mcs3", 468 },
+		{ "vht80-mcs4", 702 }, { "vht80-mcs5", 936 },
+		{ "vht80-mcs6", 1053 }, { "vht80-mcs7", 1170 },
+		{ "vht80-mcs8", 1404 }, { "vht80-mcs9", 1560 },
+	};
+
+	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct phy_profile *phy = phy_find(rows[i].name);
+		unsigned int fit = (1000 * rows[i].bits - 22) / 8;
+
+		EXPECT_EQ(phy_airtime(phy, phy->data_rate, fit),
+			  US(phy->plcp_us + 4000));
+		EXPECT_EQ(phy_airtime(phy, phy->data_rate, fit + 1),
+			  US(phy->plcp_us + 4004));
+	}
+}
+
+/* What messages call a pattern exists with all that the pattern stands for. */
 static void names(int *failures)
 {
-	char list[256];
-	int n = 0;
+	static const unsigned int rates[] = { 6, 9, 12, 18, 24, 36, 48, 54 };
+	static const char *const patterns[] = {
+		"ofdm-%u", "erp-ofdm-%u", "erp-ofdm-%u-longslot",
+		"erp-ofdm-%u-protected",
+	};
+	char name[64];
 
-	strcpy(list, phy_names());
-	for (char *name = strtok(list, ", "); name; name = strtok(NULL, ", ")) {
-		EXPECT(phy_find(name));
-		n++;
+	for (int i = 0; i < 4; i++) {
+		for (int j = 0; j < 8; j++) {
+			snprintf(name, sizeof(name), patterns[i], rates[j]);
+			EXPECT(phy_find(name));
+		}
 	}
-	EXPECT_EQ(n, 5);
-	EXPECT(!phy_find("ht20"));
+	for (int i = 0; i < 10; i++) {
+		snprintf(name, sizeof(name), "ht20-mcs%d", i);
+		EXPECT_EQ(phy_find(name) != NULL, i < 8);
+		snprintf(name, sizeof(name), "vht80-mcs%d", i);
+		EXPECT(phy_find(name));
+	}
+	EXPECT(strstr(phy_names(), "erp-ofdm-R-protected"));
+	EXPECT(!phy_find("ofdm-11"));
 }
 
 int main(void)
@@ -97,6 +184,9 @@ int main(void)
 		{ "hrdsss-11-short airtimes and spaces", short_preamble },
 		{ "dsss-2 airtimes and spaces", dsss_times },
 		{ "ofdm airtimes and spaces", ofdm_times },
+		{ "erp-ofdm airtimes, spaces and protection", erp_times },
+		{ "ht20 and vht80 airtimes and spaces", ht_times },
+		{ "data bits per symbol", symbols },
 		{ "control responses follow the basic rate rule", control_rates },
 		{ "the list of profiles is right", names },
 		{ }
