@@ -156,12 +156,21 @@ one_round() {
 	unload
 }
 
-# A link so slow that the packets outlive their qdisc for seconds.
-outstanding_packets() {
+# A link so slow that it is never idle: the bound is always reached.
+exact_bound() {
 	slow_link 100kbit
 	load
-	near_tc replace dev dev0 root lasack inflight 10
-	sleep 0.5
+	for bound in 1 2 10; do
+		near_tc replace dev dev0 root lasack inflight "$bound"
+		sleep 2
+		ip netns exec "$near" tc -s -j qdisc show dev dev0 > "$work/bounded"
+		grep -q "\"in_flight\":$bound," "$work/bounded" ||
+			{ echo "not $bound in flight:"; cat "$work/bounded"; } >> "$work/errors"
+	done
+}
+
+# The packets outlive their qdisc for seconds.
+outstanding_packets() {
 	near_tc del dev dev0 root
 	rm -f "$work/refusals"
 	unload
@@ -180,13 +189,18 @@ leaks=/sys/kernel/debug/kmemleak
 echo "$mark" > /dev/kmsg
 
 echo "KTAP version 1"
-echo "1..5"
+echo "1..6"
 build_network
 start_traffic
 for round in $(seq "$rounds"); do
+	[ $((round % 5)) -ne 1 ] || echo "# round $round of $rounds"
 	one_round "$round"
 done
 report "$rounds rounds of load, replace, change, remove, unload" "$work/errors"
+
+: > "$work/errors"
+exact_bound
+report "as many packets are out as the bound says" "$work/errors"
 
 : > "$work/errors"
 outstanding_packets
@@ -215,6 +229,6 @@ if [ -w "$leaks" ]; then
 	cat "$leaks" > "$work/leaks"
 	report "no memory leaked" "$work/leaks"
 else
-	echo "ok 5 no memory leaked # SKIP this kernel has no kmemleak"
+	echo "ok 6 no memory leaked # SKIP this kernel has no kmemleak"
 fi
 exit $failed
