@@ -52,7 +52,10 @@ demo: all			## the access point, FIFO and fq_codel against LAS-ACK
 check: all debug		## every test that fits in half an hour
 	@$(PYTHON) -m apbed.checks
 
-check-all: all debug		## check, and what takes longer
+check-all: all debug		## check, and the same in every supported kernel
+	@for version in $(VERSIONS); do \
+		$(APBED) kernel build --version $$version || exit; \
+	done
 	@$(PYTHON) -m apbed.checks --all
 
 clean:				## remove build/ and out/; .venv and the kernels stay

@@ -14,7 +14,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from apbed import kernels
 from apbed.errors import ApbedError
 from apbed.kernel_process import stop_group
 from apbed.kernel_recipe import REPOSITORY
+from apbed.kernel_source import VERSIONS
 
 OUT = REPOSITORY / "out" / "check"
 SUITE_LIMIT_S = 1500.0
@@ -131,17 +132,33 @@ def suites() -> list[Suite]:
         Suite("medium", "make -C testbed/medium check"),
         Suite("tools", "make -C tools check"),
         Suite("tc", "make -C tc check"),
-        Suite("kunit", _in_lab(kernel, "kernel/tests/kunit.sh")),
-        Suite("kunit-debug", _in_lab(debug, "kernel/tests/kunit.sh")),
+        Suite("kunit", _kunit(kernel)),
+        Suite("kunit-debug", _kunit(debug)),
+        Suite("churn", _in_lab(debug, "selftests/qdisc_churn.sh")),
         Suite("pytest", ".venv/bin/pytest -q"),
         Suite("modules-all", "make modules-all", slow=True),
+        *_other_kernels(kernel.version),
     ]
 
 
+def _other_kernels(default: str) -> Iterator[Suite]:
+    """The suites that run in a kernel, in those that are built beside the default one."""
+    for version in VERSIONS:
+        kernel = kernels.find(version)
+        if kernel and version != default:
+            yield Suite(f"kunit-{version}", _kunit(kernel), slow=True)
+            churn = _in_lab(kernel, "selftests/qdisc_churn.sh")
+            yield Suite(f"churn-{version}", churn, slow=True)
+
+
+def _kunit(kernel: kernels.LabKernel) -> str:
+    return _in_lab(kernel, f"kernel/tests/kunit.sh build/modules/{kernel.release}-um")
+
+
 def _in_lab(kernel: kernels.LabKernel, script: str) -> str:
-    """A script run inside a lab kernel, its argument the directory of our modules."""
+    """A shell script run as root inside a lab kernel."""
     option = " --debug" if kernel.debug else ""
-    return f".venv/bin/apbed boot{option} -- sh {script} build/modules/{kernel.release}-um"
+    return f".venv/bin/apbed boot --kernel {kernel.version}{option} -- sh {script}"
 
 
 def run_suite(suite: Suite, log: Path) -> Totals:
