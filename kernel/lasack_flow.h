@@ -4,9 +4,11 @@
  *
  * Source: M. Heusse, G. Urvoy-Keller, A. Duda, "Layer 2 vs. Layer 3 Mechanisms
  * for Improving TCP Performance in 802.11 Wireless LANs", section III: two
- * counters per connection, the last ACK number and the total data size in both
- * directions. A data segment adds its payload, an ACK the bytes it newly
- * acknowledges; a packet's priority is the sum as it was when the packet came.
+ * counters per connection, the last ACK number observed and the total volume of
+ * data transferred in both directions.
+ *
+ * Data counts when it is sent. What an ACK acknowledges has crossed the radio
+ * already: it counts when the ACK comes, whether or not that ACK is sent later.
  *
  * Pure arithmetic: no queue, no lock, no clock.
  */
@@ -34,8 +36,8 @@ struct lasack_flow {
 
 	/* while packets are queued */
 	struct sk_buff_head	packets;	/* in order of arrival */
-	struct rb_node		serve_node;	/* by the first packet */
-	struct rb_node		drop_node;	/* by the last packet */
+	struct rb_node		serve_node;
+	struct rb_node		drop_node;	/* with more than one packet only */
 
 	u64			attained;	/* bytes, both directions */
 	u32			last_ack[2];	/* by direction of the ACK */
@@ -46,20 +48,13 @@ struct lasack_flow {
 				aborted:1;	/* RST: forgotten once idle */
 };
 
-/*
- * What a packet remembers of its flow: its place in the order, and the flow's
- * state before it came, so that a packet which is not sent is not charged.
- * Packed to fit the 20 bytes a discipline has in skb->cb.
- */
+/* What a packet remembers until it is sent. */
 struct lasack_skb_cb {
-	u64	sum;		/* the flow's attained service: the priority */
-	u64	order : 59,	/* of arrival at the discipline */
-		direction : 1,
-		ack_seen : 2,
-		finished : 1,
-		aborted : 1;
-	u32	last_ack;	/* in this packet's direction */
-} __packed __aligned(4);
+	u64	order;		/* of arrival at the discipline */
+	u32	payload;	/* bytes to charge */
+	u8	fin:1,
+		rst:1;
+};
 
 static inline struct lasack_skb_cb *lasack_cb(const struct sk_buff *skb)
 {
@@ -67,12 +62,14 @@ static inline struct lasack_skb_cb *lasack_cb(const struct sk_buff *skb)
 	return (struct lasack_skb_cb *)qdisc_skb_cb(skb)->data;
 }
 
-/* Smallest sum first, equal sums in order of arrival: a total order. */
-static inline bool lasack_before(const struct sk_buff *a, const struct sk_buff *b)
+/* Both backlogged. Least sum first, equal sums in order of arrival. */
+static inline bool lasack_flow_before(const struct lasack_flow *a,
+				      const struct lasack_flow *b)
 {
-	const struct lasack_skb_cb *x = lasack_cb(a), *y = lasack_cb(b);
-
-	return x->sum != y->sum ? x->sum < y->sum : x->order < y->order;
+	if (a->attained != b->attained)
+		return a->attained < b->attained;
+	return lasack_cb(skb_peek(&a->packets))->order <
+	       lasack_cb(skb_peek(&b->packets))->order;
 }
 
 static inline void lasack_flow_new_life(struct lasack_flow *flow)
@@ -100,58 +97,50 @@ static inline u32 lasack_newly_acked(const struct lasack_flow *flow,
 }
 
 /**
- * lasack_flow_charge() - a packet joins its flow
+ * lasack_flow_observe() - a packet joins its flow
  * @flow: the flow
  * @seg: what the packet is
  * @cb: the packet's record; everything but the order of arrival is set
  *
- * A SYN starts a new life: the same addresses and ports, another connection.
- * After a FIN the other direction may go on for long, so the sum is kept.
+ * Charges what the packet acknowledges. A SYN starts a new life: the same
+ * addresses and ports, another connection.
  */
-static inline void lasack_flow_charge(struct lasack_flow *flow,
-				      const struct tcp_segment *seg,
-				      struct lasack_skb_cb *cb)
+static inline void lasack_flow_observe(struct lasack_flow *flow,
+				       const struct tcp_segment *seg,
+				       struct lasack_skb_cb *cb)
 {
 	u8 dir = seg->reversed;
 	u32 acked;
 
-	if (seg->syn && !flow->shared)
-		lasack_flow_new_life(flow);
-
-	cb->sum = flow->attained;
-	cb->direction = dir;
-	cb->ack_seen = flow->ack_seen;
-	cb->last_ack = flow->last_ack[dir];
-	cb->finished = flow->finished;
-	cb->aborted = flow->aborted;
-	if (flow->uncharged)
-		return;
-
-	acked = lasack_newly_acked(flow, seg);
-	flow->attained += (u64)seg->payload + acked;
+	cb->payload = flow->uncharged ? 0 : seg->payload;
+	cb->fin = seg->fin && !flow->shared;
+	cb->rst = seg->rst && !flow->shared;
 	if (flow->shared)
 		return;
+
+	if (seg->syn)
+		lasack_flow_new_life(flow);
+	acked = lasack_newly_acked(flow, seg);
+	flow->attained += acked;
 	if (acked || (seg->ack && !(flow->ack_seen & BIT(dir)))) {
 		flow->last_ack[dir] = seg->ack_seq;
 		flow->ack_seen |= BIT(dir);
 	}
-	flow->finished |= seg->fin;
-	flow->aborted |= seg->rst;
 }
 
 /**
- * lasack_flow_refund() - the flow's last packet goes unsent
+ * lasack_flow_send() - a packet of the flow is sent
  * @flow: the flow
  * @cb: that packet's record
+ *
+ * After a FIN the other direction may go on for long, so the sum is kept.
  */
-static inline void lasack_flow_refund(struct lasack_flow *flow,
-				      const struct lasack_skb_cb *cb)
+static inline void lasack_flow_send(struct lasack_flow *flow,
+				    const struct lasack_skb_cb *cb)
 {
-	flow->attained = cb->sum;
-	flow->ack_seen = cb->ack_seen;
-	flow->last_ack[cb->direction] = cb->last_ack;
-	flow->finished = cb->finished;
-	flow->aborted = cb->aborted;
+	flow->attained += cb->payload;
+	flow->finished |= cb->fin;
+	flow->aborted |= cb->rst;
 }
 
 #endif

@@ -3,10 +3,16 @@
  * The queue of LAS-ACK: a bounded table of flows and two orders over those
  * that have packets.
  *
- * Principle: order inside a flow never changes, so only each flow's first
- * packet can be the next to be served and only its last one the next to be
- * pushed out. Two red-black trees hold the backlogged flows, by first and by
- * last packet: every operation costs O(log backlogged flows).
+ * Principle: what is compared is what each flow has attained by now, so a flow
+ * whose ACKs arrive while others wait falls behind at once; order inside a
+ * flow never changes. Two red-black trees hold the backlogged flows, one to
+ * serve the least and one to push out of the largest: every operation costs
+ * O(log backlogged flows).
+ *
+ * Push-out takes the oldest packet of the flow with the largest sum: the newer
+ * ACKs say what it said, and a sender learns soonest of lost data. A flow's
+ * only packet goes last of all: without it a TCP has nothing to clock it but
+ * its time-out. Documentation/lasack.md has the figures of the alternatives.
  *
  * The table is allocated once. A new flow takes an unused place, else that of
  * the flow which has been idle longest: constant work per packet and no
@@ -35,8 +41,8 @@ enum lasack_shared {
 };
 
 struct lasack_queue {
-	struct rb_root_cached	serve;	/* leftmost: the next to be served */
-	struct rb_root_cached	drop;	/* leftmost: the next to be pushed out */
+	struct rb_root_cached	serve;	/* all backlogged flows, least sum first */
+	struct rb_root_cached	drop;	/* of more than one packet, largest first */
 	u64			order;	/* arrivals so far */
 
 	struct lasack_flow	*table;	/* LASACK_FLOWS of them */
@@ -53,26 +59,28 @@ struct lasack_queue {
 
 static inline bool lasack_serve_less(struct rb_node *a, const struct rb_node *b)
 {
-	return lasack_before(skb_peek(&rb_entry(a, struct lasack_flow, serve_node)->packets),
-			     skb_peek(&rb_entry(b, struct lasack_flow, serve_node)->packets));
+	return lasack_flow_before(rb_entry(a, struct lasack_flow, serve_node),
+				  rb_entry(b, struct lasack_flow, serve_node));
 }
 
 static inline bool lasack_drop_less(struct rb_node *a, const struct rb_node *b)
 {
-	return lasack_before(skb_peek_tail(&rb_entry(b, struct lasack_flow, drop_node)->packets),
-			     skb_peek_tail(&rb_entry(a, struct lasack_flow, drop_node)->packets));
+	return lasack_flow_before(rb_entry(b, struct lasack_flow, drop_node),
+				  rb_entry(a, struct lasack_flow, drop_node));
 }
 
 static inline void lasack_flow_link(struct lasack_queue *q, struct lasack_flow *flow)
 {
 	rb_add_cached(&flow->serve_node, &q->serve, lasack_serve_less);
-	rb_add_cached(&flow->drop_node, &q->drop, lasack_drop_less);
+	if (skb_queue_len(&flow->packets) > 1)
+		rb_add_cached(&flow->drop_node, &q->drop, lasack_drop_less);
 }
 
 static inline void lasack_flow_unlink(struct lasack_queue *q, struct lasack_flow *flow)
 {
 	rb_erase_cached(&flow->serve_node, &q->serve);
-	rb_erase_cached(&flow->drop_node, &q->drop);
+	if (skb_queue_len(&flow->packets) > 1)
+		rb_erase_cached(&flow->drop_node, &q->drop);
 }
 
 static inline struct hlist_head *lasack_bucket(struct lasack_queue *q,
@@ -161,7 +169,7 @@ static inline struct lasack_flow *lasack_queue_flow(struct lasack_queue *q,
 }
 
 /**
- * lasack_queue_add() - a packet joins its flow, and is charged to it
+ * lasack_queue_add() - a packet joins its flow
  * @q: the queue
  * @skb: the packet
  * @seg: what the packet is
@@ -172,26 +180,31 @@ static inline void lasack_queue_add(struct lasack_queue *q, struct sk_buff *skb,
 	struct lasack_flow *flow = lasack_queue_flow(q, seg);
 	struct lasack_skb_cb *cb = lasack_cb(skb);
 
-	lasack_flow_charge(flow, seg, cb);
-	cb->order = q->order++;
-
 	if (skb_queue_empty(&flow->packets))
 		list_del_init(&flow->idle_node);
 	else
 		lasack_flow_unlink(q, flow);
+	lasack_flow_observe(flow, seg, cb);
+	cb->order = q->order++;
 	__skb_queue_tail(&flow->packets, skb);
 	lasack_flow_link(q, flow);
 }
 
-static inline void lasack_queue_remove(struct lasack_queue *q,
-				       struct lasack_flow *flow, struct sk_buff *skb)
+/* Take the first packet of a backlogged flow, which is charged if it is @sent. */
+static inline struct sk_buff *lasack_queue_take(struct lasack_queue *q,
+						struct lasack_flow *flow, bool sent)
 {
+	struct sk_buff *skb;
+
 	lasack_flow_unlink(q, flow);
-	__skb_unlink(skb, &flow->packets);
+	skb = __skb_dequeue(&flow->packets);
+	if (sent)
+		lasack_flow_send(flow, lasack_cb(skb));
 	if (skb_queue_empty(&flow->packets))
 		lasack_flow_idle(q, flow);
 	else
 		lasack_flow_link(q, flow);
+	return skb;
 }
 
 /**
@@ -202,39 +215,32 @@ static inline void lasack_queue_remove(struct lasack_queue *q,
  */
 static inline struct sk_buff *lasack_queue_serve(struct lasack_queue *q)
 {
-	struct rb_node *first = rb_first_cached(&q->serve);
-	struct lasack_flow *flow;
-	struct sk_buff *skb;
+	struct rb_node *least = rb_first_cached(&q->serve);
 
-	if (!first)
+	if (!least)
 		return NULL;
-	flow = rb_entry(first, struct lasack_flow, serve_node);
-	skb = skb_peek(&flow->packets);
-	lasack_queue_remove(q, flow, skb);
-	return skb;
+	return lasack_queue_take(q, rb_entry(least, struct lasack_flow, serve_node), true);
 }
 
 /**
- * lasack_queue_push_out() - take the packet that would be served last
+ * lasack_queue_push_out() - take a packet of the flow with the largest sum
  * @q: the queue
  *
- * It is the last of its flow, whose charge for it is undone.
+ * A flow with but one packet is spared while another has more.
  *
  * Return: the packet, or NULL if the queue is empty.
  */
 static inline struct sk_buff *lasack_queue_push_out(struct lasack_queue *q)
 {
-	struct rb_node *first = rb_first_cached(&q->drop);
-	struct lasack_flow *flow;
-	struct sk_buff *skb;
+	struct rb_node *largest = rb_first_cached(&q->drop);
 
-	if (!first)
+	if (largest)
+		return lasack_queue_take(q, rb_entry(largest, struct lasack_flow, drop_node),
+					 false);
+	largest = rb_last(&q->serve.rb_root);
+	if (!largest)
 		return NULL;
-	flow = rb_entry(first, struct lasack_flow, drop_node);
-	skb = skb_peek_tail(&flow->packets);
-	lasack_flow_refund(flow, lasack_cb(skb));
-	lasack_queue_remove(q, flow, skb);
-	return skb;
+	return lasack_queue_take(q, rb_entry(largest, struct lasack_flow, serve_node), false);
 }
 
 static inline void lasack_flow_init(struct lasack_flow *flow)

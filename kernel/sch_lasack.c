@@ -6,9 +6,9 @@
  * Principle: on a half-duplex Wi-Fi cell an access point queues the data of
  * downloads and the ACKs of uploads. Bytes of ACKs are few, so any discipline
  * that counts bytes lets uploads win. Here a connection's sum counts the data
- * it sent through this queue and the data its ACKs acknowledged: the packet of
- * the connection with the least sum is served first, and when the queue is
- * full the packet of the one with the largest sum goes.
+ * it sent through this queue and the data its ACKs acknowledged: the connection
+ * with the least sum is served first, and when the queue is full a packet of
+ * the one with the largest sum goes.
  *
  * Source: M. Heusse, G. Urvoy-Keller, A. Duda, "Layer 2 vs. Layer 3 Mechanisms
  * for Improving TCP Performance in 802.11 Wireless LANs", section III.

@@ -4,7 +4,7 @@
  *
  * Principle: expected sums are added up by hand from the paper's section III
  * and from sequence arithmetic; expected orders come from a model that knows
- * no tree: it looks through all packets for the least (sum, arrival).
+ * no tree: it looks through all flows for the least or the largest sum.
  */
 #include <kunit/test.h>
 #include <linux/module.h>
@@ -87,11 +87,16 @@ static u64 attained(struct kunit *test, u32 id)
 	return lasack_queue_flow(test->priv, &seg)->attained;
 }
 
-static void lasack_data_is_charged(struct kunit *test)
+static void lasack_data_is_charged_when_sent(struct kunit *test)
 {
 	add(test, data(1, 1448), 1);
 	add(test, data(1, 1448), 2);
 	add(test, data(1, 100), 3);
+	KUNIT_EXPECT_EQ(test, attained(test, 1), 0ULL);
+	serve(test);
+	serve(test);
+	KUNIT_EXPECT_EQ(test, attained(test, 1), 2896ULL);
+	serve(test);
 	KUNIT_EXPECT_EQ(test, attained(test, 1), 2996ULL);
 	KUNIT_EXPECT_EQ(test, attained(test, 2), 0ULL);
 }
@@ -155,6 +160,9 @@ static void lasack_piggybacked_ack(struct kunit *test)
 	add(test, seg, 1);
 	seg.ack_seq = 600;
 	add(test, seg, 2);
+	KUNIT_EXPECT_EQ(test, attained(test, 1), 500ULL);
+	serve(test);
+	serve(test);
 	KUNIT_EXPECT_EQ(test, attained(test, 1), 2500ULL);
 }
 
@@ -179,12 +187,13 @@ static void lasack_syn_starts_a_new_life(struct kunit *test)
 }
 
 /*
- * By hand. Sums on arrival: 1: 0, 2: 1000, 3: 0 (its baseline), 4: 0, 5: 500,
- * 6: 0, so 1, 3, 4 and 6 tie in order of arrival, then 5, then 2.
+ * By hand. Flow 2 has attained 501 as soon as its ACKs are seen; 1 and 3 have
+ * attained nothing, and 1 came first. Then 1 has 1000 and 3 is served; then 2,
+ * whole, for ACKs that were charged already add nothing; then the rest of 1.
  */
 static void lasack_least_sum_first(struct kunit *test)
 {
-	static const u32 expected[] = { 1, 3, 4, 6, 5, 2, 0 };
+	static const u32 expected[] = { 1, 6, 3, 4, 5, 2, 0 };
 	int i;
 
 	add(test, data(1, 1000), 1);
@@ -197,37 +206,61 @@ static void lasack_least_sum_first(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, serve(test), expected[i]);
 }
 
+/* An ACK that comes while others wait puts its flow behind at once. */
+static void lasack_sums_are_compared_as_they_are(struct kunit *test)
+{
+	add(test, ack(1, 0), 1);
+	add(test, ack(1, 100), 2);
+	add(test, data(2, 1000), 3);
+	add(test, data(2, 1000), 4);
+	add(test, data(2, 1000), 5);
+	KUNIT_EXPECT_EQ(test, serve(test), 3U);	/* 0 against 100 */
+	add(test, ack(1, 1500), 6);
+	KUNIT_EXPECT_EQ(test, serve(test), 4U);	/* 1000 against 1500 */
+	KUNIT_EXPECT_EQ(test, serve(test), 1U);	/* 2000 against 1500 */
+}
+
+/* By hand: the oldest packet of the largest sum, lone packets last of all. */
 static void lasack_largest_sum_is_pushed_out(struct kunit *test)
 {
-	add(test, data(1, 1000), 1);	/* sum 0 */
-	add(test, data(1, 1000), 2);	/* 1000 */
-	add(test, data(2, 5000), 3);	/* 0 */
-	add(test, data(2, 1), 4);	/* 5000 */
-	add(test, data(3, 9000), 5);	/* 0: the largest packet is not the worst */
+	add(test, ack(4, 0), 9);
+	serve(test);
+	add(test, ack(4, 9000), 7);	/* 9000, but its only packet */
+	add(test, data(1, 1000), 1);	/* 0 */
+	add(test, data(1, 1000), 2);
+	add(test, ack(2, 0), 3);
+	add(test, ack(2, 5000), 4);	/* 5000 */
+	add(test, data(3, 9000), 5);	/* 0: the longest packet is not the worst */
 
-	KUNIT_EXPECT_EQ(test, push_out(test), 4U);
-	KUNIT_EXPECT_EQ(test, push_out(test), 2U);
-	KUNIT_EXPECT_EQ(test, push_out(test), 5U);	/* of equals the newest */
 	KUNIT_EXPECT_EQ(test, push_out(test), 3U);
 	KUNIT_EXPECT_EQ(test, push_out(test), 1U);
+	/* Every flow has but one packet now. */
+	KUNIT_EXPECT_EQ(test, push_out(test), 7U);
+	KUNIT_EXPECT_EQ(test, push_out(test), 4U);
+	KUNIT_EXPECT_EQ(test, push_out(test), 5U);	/* of equals the newest */
+	KUNIT_EXPECT_EQ(test, push_out(test), 2U);
 	KUNIT_EXPECT_EQ(test, push_out(test), 0U);
 }
 
-static void lasack_pushed_out_is_not_charged(struct kunit *test)
+static void lasack_pushed_out_data_is_not_charged(struct kunit *test)
+{
+	add(test, data(1, 1000), 1);
+	add(test, data(1, 200), 2);
+	KUNIT_EXPECT_EQ(test, push_out(test), 1U);
+	KUNIT_EXPECT_EQ(test, serve(test), 2U);
+	KUNIT_EXPECT_EQ(test, attained(test, 1), 200ULL);
+}
+
+/* What an ACK acknowledges has crossed the radio, whatever becomes of it. */
+static void lasack_pushed_out_ack_is_charged_once(struct kunit *test)
 {
 	add(test, ack(1, 1000), 1);
 	add(test, ack(1, 3000), 2);
+	KUNIT_EXPECT_EQ(test, push_out(test), 1U);
 	KUNIT_EXPECT_EQ(test, push_out(test), 2U);
-	KUNIT_EXPECT_EQ(test, attained(test, 1), 0ULL);
-	/* The next ACK says what the lost one said, and more. */
+	KUNIT_EXPECT_EQ(test, attained(test, 1), 2000ULL);
 	add(test, ack(1, 4000), 3);
 	KUNIT_EXPECT_EQ(test, attained(test, 1), 3000ULL);
-
-	/* Not even the baseline stays of an ACK that was never sent. */
-	add(test, ack(2, 1000), 4);
-	KUNIT_EXPECT_EQ(test, push_out(test), 4U);
-	add(test, ack(2, 9000), 5);
-	KUNIT_EXPECT_EQ(test, attained(test, 2), 0ULL);
 }
 
 /* ARP and EAPOL are never charged: of equals, the one that came first. */
@@ -298,9 +331,9 @@ static void lasack_rst_ends_a_flow(struct kunit *test)
 	struct tcp_segment rst = data(1, 0);
 
 	rst.rst = 1;
-	add(test, data(1, 100), 1);
-	add(test, rst, 2);
-	KUNIT_EXPECT_EQ(test, push_out(test), 2U);	/* nobody heard it */
+	add(test, rst, 1);
+	add(test, data(1, 100), 2);
+	KUNIT_EXPECT_EQ(test, push_out(test), 1U);	/* nobody heard it */
 	serve(test);
 	KUNIT_EXPECT_EQ(test, q->flows, 1U);
 
@@ -328,100 +361,125 @@ static void lasack_full_table_shares_a_flow(struct kunit *test)
 	add(test, ack(6003, 1000), 6003);
 	add(test, ack(6004, 900000), 6004);
 	KUNIT_EXPECT_EQ(test, q->overflow, 4ULL);
-	KUNIT_EXPECT_EQ(test, q->shared[LASACK_OVERFLOW].attained, 200ULL);
 
-	/* Nothing is lost, and 6002 comes after the sum of 6001. */
+	/* Nothing is lost; of what the ACKs say nothing is charged. */
 	for (id = 1; id <= LASACK_FLOWS; id++)
 		KUNIT_ASSERT_EQ(test, serve(test), id);
 	KUNIT_EXPECT_EQ(test, serve(test), 6001U);
 	KUNIT_EXPECT_EQ(test, serve(test), 6002U);
 	KUNIT_EXPECT_EQ(test, serve(test), 6003U);
+	KUNIT_EXPECT_EQ(test, q->shared[LASACK_OVERFLOW].attained, 200ULL);
 	KUNIT_EXPECT_EQ(test, serve(test), 6004U);
 	KUNIT_EXPECT_EQ(test, serve(test), 0U);
 	KUNIT_EXPECT_EQ(test, q->shared[LASACK_OVERFLOW].attained, 0ULL);
 }
 
-/* The model: an array of packets, looked through from end to end. */
+/* The model: packets in order of arrival, looked through from end to end. */
 #define MODEL_FLOWS	8
 #define MODEL_PACKETS	64
 
 struct model {
 	struct {
-		u64 sum;
-		u32 flow, mark;
-	} packets[MODEL_PACKETS];	/* in order of arrival */
+		u32 flow, mark, payload;
+	} packets[MODEL_PACKETS];
 	u64 sums[MODEL_FLOWS];
+	u32 acked[MODEL_FLOWS];
 	int length;
 };
 
-/* Index of the packet to serve (or, @last, to push out): one end of a flow. */
-static int model_find(const struct model *model, bool last)
+/* Packets of flow @flow. */
+static int model_count(const struct model *model, u32 flow)
 {
-	int i, j, best = -1;
+	int i, count = 0;
 
+	for (i = 0; i < model->length; i++)
+		count += model->packets[i].flow == flow;
+	return count;
+}
+
+/* Index of the first packet of the flow to serve, or to push out of; or -1. */
+static int model_find(const struct model *model, bool serve)
+{
+	bool spare_lone = false, seen[MODEL_FLOWS] = {};
+	int i, best = -1;
+	u64 sum, best_sum;
+	u32 flow;
+
+	for (i = 0; i < model->length && !serve; i++)
+		spare_lone |= model_count(model, model->packets[i].flow) > 1;
 	for (i = 0; i < model->length; i++) {
-		/* Only the first (last) packet of a flow may leave. */
-		for (j = 0; j < model->length; j++) {
-			if (model->packets[j].flow == model->packets[i].flow &&
-			    (last ? j > i : j < i))
-				break;
-		}
-		if (j < model->length)
+		flow = model->packets[i].flow;
+		sum = model->sums[flow];
+		if (seen[flow] || (spare_lone && model_count(model, flow) == 1))
 			continue;
-		if (best < 0 ||
-		    (last ? model->packets[i].sum >= model->packets[best].sum :
-			    model->packets[i].sum < model->packets[best].sum))
+		seen[flow] = true;
+		if (best < 0 || (serve ? sum < best_sum : sum >= best_sum)) {
 			best = i;
+			best_sum = sum;
+		}
 	}
 	return best;
 }
 
-static u32 model_take(struct model *model, bool last)
+static u32 model_take(struct model *model, bool serve)
 {
-	int found = model_find(model, last);
+	int found = model_find(model, serve);
 	u32 mark;
 
 	if (found < 0)
 		return 0;
 	mark = model->packets[found].mark;
-	if (last)
-		model->sums[model->packets[found].flow] = model->packets[found].sum;
+	if (serve)
+		model->sums[model->packets[found].flow] += model->packets[found].payload;
 	model->length--;
 	memmove(&model->packets[found], &model->packets[found + 1],
 		(model->length - found) * sizeof(model->packets[0]));
 	return mark;
 }
 
+/* Odd flows carry data, even ones ACKs. Few sizes, so that sums often tie. */
+static struct tcp_segment model_add(struct model *model, u32 flow, u32 bytes, u32 mark)
+{
+	bool is_data = flow & 1;
+
+	model->packets[model->length].flow = flow;
+	model->packets[model->length].mark = mark;
+	model->packets[model->length++].payload = is_data ? bytes : 0;
+	if (is_data)
+		return data(flow + 1, bytes);
+	/* The first ACK only says where counting starts. */
+	if (model->acked[flow])
+		model->sums[flow] += bytes;
+	else
+		model->acked[flow] = U32_MAX - 5000;
+	model->acked[flow] += bytes;
+	return ack(flow + 1, model->acked[flow]);
+}
+
 static void lasack_agrees_with_the_model(struct kunit *test)
 {
 	struct model *model = kunit_kzalloc(test, sizeof(*model), GFP_KERNEL);
 	struct rnd_state rng;
-	u32 mark, random, flow, payload;
+	u32 mark, random;
 
 	KUNIT_ASSERT_NOT_NULL(test, model);
 	prandom_seed_state(&rng, 2);
 	for (mark = 1; mark <= 20000; mark++) {
 		random = prandom_u32_state(&rng);
 		if (random % 8 < 3 || model->length == MODEL_PACKETS) {
-			bool last = random & 8;
+			bool serving = random & 8;
 
-			KUNIT_ASSERT_EQ(test, last ? push_out(test) : serve(test),
-					model_take(model, last));
+			KUNIT_ASSERT_EQ(test, serving ? serve(test) : push_out(test),
+					model_take(model, serving));
 			continue;
 		}
-		/* Few sizes, so that sums are often equal. */
-		flow = (random >> 8) % MODEL_FLOWS;
-		payload = (random >> 16) % 3 * 100;
-		add(test, data(flow + 1, payload), mark);
-		model->packets[model->length].sum = model->sums[flow];
-		model->packets[model->length].flow = flow;
-		model->packets[model->length++].mark = mark;
-		model->sums[flow] += payload;
+		add(test, model_add(model, (random >> 8) % MODEL_FLOWS,
+				    (random >> 16) % 3 * 100, mark), mark);
 	}
 }
 
 static struct kunit_case lasack_cases[] = {
-	KUNIT_CASE(lasack_data_is_charged),
+	KUNIT_CASE(lasack_data_is_charged_when_sent),
 	KUNIT_CASE(lasack_acks_are_charged),
 	KUNIT_CASE(lasack_ack_wraps),
 	KUNIT_CASE(lasack_forged_ack_is_clamped),
@@ -429,8 +487,10 @@ static struct kunit_case lasack_cases[] = {
 	KUNIT_CASE(lasack_piggybacked_ack),
 	KUNIT_CASE(lasack_syn_starts_a_new_life),
 	KUNIT_CASE(lasack_least_sum_first),
+	KUNIT_CASE(lasack_sums_are_compared_as_they_are),
 	KUNIT_CASE(lasack_largest_sum_is_pushed_out),
-	KUNIT_CASE(lasack_pushed_out_is_not_charged),
+	KUNIT_CASE(lasack_pushed_out_data_is_not_charged),
+	KUNIT_CASE(lasack_pushed_out_ack_is_charged_once),
 	KUNIT_CASE(lasack_control_is_free),
 	KUNIT_CASE(lasack_flows_never_merge),
 	KUNIT_CASE(lasack_oldest_idle_is_evicted),
