@@ -159,8 +159,10 @@ def _setting(word: str) -> tuple[str, Any]:
     path, equals, text = word.partition("=")
     if not equals or not path:
         raise ApbedError(f"--set {word}: expected KEY=VALUE, for example seed=[1,2,3]")
+    # kernel=6.10 means the word, not the number.
+    words = path in KEYS and KEYS[path].kind is str
     try:
-        return path, tomllib.loads(f"value = {text}")["value"]
+        return path, tomllib.loads(f"value = {text}", parse_float=str if words else float)["value"]
     except tomllib.TOMLDecodeError:
         return path, text
 

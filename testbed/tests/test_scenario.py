@@ -102,6 +102,11 @@ def test_a_list_is_a_sweep_and_params_name_it(tmp_path: Path) -> None:
     assert len({run.id for run in plan.runs}) == 4
 
 
+def test_a_version_is_a_word(tmp_path: Path) -> None:
+    runs = load(tmp_path, CELL, "kernel=[6.10, 7.2]").runs
+    assert [run.params["kernel"] for run in runs] == ["6.10", "7.2"]
+
+
 def test_a_flow_lasts_as_long_as_the_run(tmp_path: Path) -> None:
     text = CELL.replace('dir = "up"', 'dir = "up"\nstart_s = 4')
     assert load(tmp_path, text).runs[0].flows[0]["seconds"] == 6.0
