@@ -49,6 +49,16 @@ def test_lasack_makes_them_equal_at_no_loss(runs: Runs, seed: int) -> None:
     assert run["goodput_mbps"]["total"] >= 0.97 * fifo["goodput_mbps"]["total"]
 
 
+def test_the_operators_command_alone_does_it() -> None:
+    """`tc qdisc replace dev wlan0 root lasack`: its own back-pressure, nothing below."""
+    settings = ["ap.qdisc=lasack", "ap.inflight=0"]
+    runner.run_all(scenario.load(scenario.find("demo"), settings), OUT / "operator", jobs=1)
+    (run,) = summary.summarize(OUT / "operator")["runs"]
+    assert run["valid"], run["why_invalid"]
+    assert 0.85 <= run["ratio_down_up"] <= 1.15
+    assert run["jain"] >= 0.95
+
+
 def test_virtual_time_keeps_up(runs: Runs) -> None:
     """At least 0.8 virtual seconds per wall second and run, two runs at once, on 6.1."""
     slowest = min(run["virtual_s"] / run["wall_s"] for run in runs.values())
