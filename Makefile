@@ -6,6 +6,8 @@
 APBED	 := .venv/bin/apbed
 PYTHON	 := .venv/bin/python
 VERSIONS := 6.1 6.12 7.2
+# KERNEL=7.2 makes lab-kernel and modules for that line, not the distribution's.
+LINE	  = $(KERNEL:%=--version %)
 
 all: tools medium tc modules	## build everything for the default lab kernel
 
@@ -26,10 +28,10 @@ tc: setup			## the iproute2 plugins
 	@$(MAKE) -C tc
 
 lab-kernel: setup		## the default lab kernel, built once per machine
-	@$(APBED) kernel build
+	@$(APBED) kernel build $(LINE)
 
 modules: lab-kernel		## the kernel modules for the default lab kernel
-	@$(MAKE) -C kernel KDIR="$$($(APBED) kernel tree)" ARCH=um
+	@$(MAKE) -C kernel KDIR="$$($(APBED) kernel tree $(LINE))" ARCH=um
 
 debug: setup			## the default lab kernel with its checkers on, and its modules
 	@$(APBED) kernel build --debug
