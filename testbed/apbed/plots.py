@@ -171,6 +171,7 @@ def _label_lines(panel: Axes, run: Json, top: float) -> None:
             ha="right",
             va="bottom",
             fontweight="bold",
+            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
         )
 
 
