@@ -28,7 +28,9 @@ from apbed.errors import ApbedError
 STEP = re.compile(r"  (?:[A-Z]+)(?: \[M\])? +\S")
 ERROR = re.compile(r"error:|undefined reference|\*\*\* |[Ee]rror \d|cannot |No such file|FAILED")
 # Variables of an outer make or kernel build that would change this one.
-FOREIGN = re.compile(r"MAKE|MFLAGS|KBUILD|ARCH$|SUBARCH$|CROSS_COMPILE$|KCONFIG|[MOVWC]$|LC_|LANG")
+FOREIGN = re.compile(
+    r"MAKE|MFLAGS|KBUILD|KCONFIG|K(C|CPP|A)FLAGS|(SUB)?ARCH$|CROSS_COMPILE$|[MOVWC]$|LC_|LANG"
+)
 
 PLAIN_INTERVAL_S = 20.0
 

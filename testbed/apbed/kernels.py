@@ -116,7 +116,7 @@ def _locked(name: str) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            print(f"apbed: waiting for another build of {name}", file=sys.stderr, flush=True)
+            print(f"apbed: waiting for the other build of {name}", file=sys.stderr, flush=True)
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
@@ -136,6 +136,12 @@ def _whole(final: Path) -> Iterator[Path]:
         shutil.rmtree(partial, ignore_errors=True)
 
 
+def _locate(version: str) -> kernel_source.Source:
+    """The source package; one process at a time uses apt's private state."""
+    with _locked("packages"):
+        return kernel_source.locate(version)
+
+
 def build(version: str | None = None, debug: bool = False) -> LabKernel:
     """The lab kernel of this version, built now unless it is in the cache.
 
@@ -149,7 +155,7 @@ def build(version: str | None = None, debug: bool = False) -> LabKernel:
         kernel = find(recipe.version, debug)
         if kernel:
             return kernel
-        source = kernel_source.locate(recipe.version)
+        source = _locate(recipe.version)
         key = f"{recipe.slug}-{source.package_version.replace('~', '_')}-{recipe.digest()}"
         same = (recipe.version, recipe.debug)
         before = [old.steps for old in cached() if (old.version, old.debug) == same]
@@ -177,7 +183,7 @@ def module_tree(version: str | None = None, arch: str = "um") -> Path:
     final = cache_dir() / name
     with _locked(name):
         if not final.exists():
-            source = kernel_source.locate(recipe.version)
+            source = _locate(recipe.version)
             with _whole(final) as directory:
                 prepare_tree(recipe, source, directory, cache_dir() / f"{name}.log")
     return final / "tree"

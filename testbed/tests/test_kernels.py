@@ -210,7 +210,7 @@ def test_second_builder_waits_and_reuses(
         keys = pool.map(_build_key, ["6.1", "6.1"], chunksize=1)
     assert len(set(keys)) == 1
     assert builds.read_text() == "built\n"
-    assert "apbed: waiting for another build of 6.1\n" in capfd.readouterr().err
+    assert "apbed: waiting for the other build of 6.1\n" in capfd.readouterr().err
 
 
 def test_unknown_version_is_refused() -> None:
