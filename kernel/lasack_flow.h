@@ -37,7 +37,7 @@ struct lasack_flow {
 	/* while packets are queued */
 	struct sk_buff_head	packets;	/* in order of arrival */
 	struct rb_node		serve_node;
-	struct rb_node		drop_node;	/* with more than one packet only */
+	struct rb_node		drop_node;	/* if it can spare a packet */
 
 	u64			attained;	/* bytes, both directions */
 	u32			last_ack[2];	/* by direction of the ACK */

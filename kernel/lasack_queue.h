@@ -42,7 +42,7 @@ enum lasack_shared {
 
 struct lasack_queue {
 	struct rb_root_cached	serve;	/* all backlogged flows, least sum first */
-	struct rb_root_cached	drop;	/* of more than one packet, largest first */
+	struct rb_root_cached	drop;	/* those that can spare one, largest first */
 	u64			order;	/* arrivals so far */
 
 	struct lasack_flow	*table;	/* LASACK_FLOWS of them */
@@ -69,17 +69,23 @@ static inline bool lasack_drop_less(struct rb_node *a, const struct rb_node *b)
 				  rb_entry(a, struct lasack_flow, drop_node));
 }
 
+/* May the flow lose a packet before those that have but one? */
+static inline bool lasack_flow_can_spare(const struct lasack_flow *flow)
+{
+	return skb_queue_len(&flow->packets) > 1 && !flow->uncharged;
+}
+
 static inline void lasack_flow_link(struct lasack_queue *q, struct lasack_flow *flow)
 {
 	rb_add_cached(&flow->serve_node, &q->serve, lasack_serve_less);
-	if (skb_queue_len(&flow->packets) > 1)
+	if (lasack_flow_can_spare(flow))
 		rb_add_cached(&flow->drop_node, &q->drop, lasack_drop_less);
 }
 
 static inline void lasack_flow_unlink(struct lasack_queue *q, struct lasack_flow *flow)
 {
 	rb_erase_cached(&flow->serve_node, &q->serve);
-	if (skb_queue_len(&flow->packets) > 1)
+	if (lasack_flow_can_spare(flow))
 		rb_erase_cached(&flow->drop_node, &q->drop);
 }
 
@@ -226,7 +232,8 @@ static inline struct sk_buff *lasack_queue_serve(struct lasack_queue *q)
  * lasack_queue_push_out() - take a packet of the flow with the largest sum
  * @q: the queue
  *
- * A flow with but one packet is spared while another has more.
+ * A flow with but one packet is spared while another has more, and control
+ * frames while there is anything else.
  *
  * Return: the packet, or NULL if the queue is empty.
  */

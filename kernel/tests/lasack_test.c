@@ -282,6 +282,20 @@ static void lasack_control_is_free(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, serve(test), 2U);
 }
 
+static void lasack_control_is_pushed_out_last(struct kunit *test)
+{
+	struct tcp_segment eapol = { .class = SEGMENT_NOT_IP, .payload = 99 };
+
+	add(test, eapol, 1);
+	add(test, eapol, 2);
+	add(test, data(1, 1000), 3);
+	add(test, data(2, 1000), 4);
+	KUNIT_EXPECT_EQ(test, push_out(test), 4U);	/* of equals the newest */
+	KUNIT_EXPECT_EQ(test, push_out(test), 3U);
+	KUNIT_EXPECT_EQ(test, push_out(test), 1U);
+	KUNIT_EXPECT_EQ(test, push_out(test), 2U);
+}
+
 /* More flows than hash buckets can keep apart: each keeps its own sum. */
 static void lasack_flows_never_merge(struct kunit *test)
 {
@@ -492,6 +506,7 @@ static struct kunit_case lasack_cases[] = {
 	KUNIT_CASE(lasack_pushed_out_data_is_not_charged),
 	KUNIT_CASE(lasack_pushed_out_ack_is_charged_once),
 	KUNIT_CASE(lasack_control_is_free),
+	KUNIT_CASE(lasack_control_is_pushed_out_last),
 	KUNIT_CASE(lasack_flows_never_merge),
 	KUNIT_CASE(lasack_oldest_idle_is_evicted),
 	KUNIT_CASE(lasack_rst_ends_a_flow),
