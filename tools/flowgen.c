@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "arrivals.h"
 #include "flow.h"
 #include "loop.h"
 #include "pulse.h"
@@ -27,12 +28,16 @@ static const char usage_text[] =
 "  flowgen run   --id ID --host ADDR --port PORT --dir up|down\n"
 "                (--seconds S | --bytes N) [--start-at T] [--cc NAME]\n"
 "                [--interval S] [--out FILE]\n"
+"  flowgen run   --list FILE --host ADDR --port PORT [--start-at T] [--cc NAME]\n"
+"                [--interval S] [--out FILE]\n"
 "  flowgen pulse --id ID --host ADDR --port PORT --count N --every S --bytes B\n"
 "                [--start-at T] [--out FILE]\n"
 "\n"
 "serve  answers flows and counts pulses until SIGTERM.\n"
 "run    makes one TCP flow: up sends to the server, down receives from it.\n"
 "       After --seconds both ends stop at once; --bytes waits for the last byte.\n"
+"       --list makes a sized flow of each line \"ID up|down BYTES OFFSET\", OFFSET\n"
+"       seconds after --start-at.\n"
 "pulse  sends N datagrams of B bytes, one every S seconds, to a fixed schedule.\n"
 "\n"
 "  -i, --id ID         name of the flow: letters, digits, - . _ : (at most 32)\n"
@@ -42,6 +47,7 @@ static const char usage_text[] =
 "  -d, --dir up|down   who sends: the client (up) or the server (down)\n"
 "  -t, --seconds S     how long to send\n"
 "  -n, --bytes N       how much to send; k, M, G stand for 10^3, 10^6, 10^9\n"
+"  -l, --list FILE     flows to make, one a line\n"
 "      --count N       datagrams\n"
 "      --every S       seconds from one datagram to the next\n"
 "      --start-at T    when to start, seconds of CLOCK_MONOTONIC (default: now)\n"
@@ -58,11 +64,12 @@ static const char usage_text[] =
 "  flowgen serve --port 5300 --out server.jsonl &\n"
 "  flowgen run --id up1 --host 10.0.0.1 --port 5300 --dir up --seconds 40\n"
 "  flowgen run --id web --host 10.0.0.1 --port 5300 --dir down --bytes 100k\n"
+"  flowgen run --list arrivals.txt --host 10.0.0.1 --port 5300 --out client.jsonl\n"
 "  flowgen pulse --id tick --host 10.0.0.1 --port 5300 --count 500 --every 0.02 --bytes 160\n";
 
 struct options {
 	const char *id, *host, *port, *bind, *dir, *seconds, *bytes, *count;
-	const char *every, *start_at, *cc, *interval, *out;
+	const char *every, *start_at, *cc, *interval, *out, *list;
 };
 
 static void __attribute__((noreturn, format(printf, 1, 2)))
@@ -164,25 +171,33 @@ static void command_serve(struct loop *loop, const struct options *opt)
 	serve_open(loop, opt->bind, opt->port);
 }
 
+static void plan_one(struct flow_plan *plan, const struct options *opt)
+{
+	need("run", "--id", opt->id);
+	need("run", "--dir", opt->dir);
+	if (!opt->seconds == !opt->bytes)
+		misuse("run needs either --seconds or --bytes");
+	copy_id(plan->id, opt->id);
+	if (!strcmp(opt->dir, "down"))
+		plan->dir = DIR_DOWN;
+	else if (strcmp(opt->dir, "up"))
+		misuse("--dir %s: say up or down", opt->dir);
+	if (opt->seconds)
+		plan->duration_ns = parse_seconds("--seconds", opt->seconds, 0);
+	else
+		plan->bytes = parse_count("--bytes", opt->bytes, 1, INT64_MAX);
+}
+
 static void command_run(struct loop *loop, const struct options *opt)
 {
 	struct flow_plan plan = { };
 
-	need("run", "--id", opt->id);
 	need("run", "--host", opt->host);
 	need("run", "--port", opt->port);
-	need("run", "--dir", opt->dir);
-	if (!opt->seconds == !opt->bytes)
-		misuse("run needs either --seconds or --bytes");
-	copy_id(plan.id, opt->id);
-	if (!strcmp(opt->dir, "down"))
-		plan.dir = DIR_DOWN;
-	else if (strcmp(opt->dir, "up"))
-		misuse("--dir %s: say up or down", opt->dir);
-	if (opt->seconds)
-		plan.duration_ns = parse_seconds("--seconds", opt->seconds, 0);
-	else
-		plan.bytes = parse_count("--bytes", opt->bytes, 1, INT64_MAX);
+	if (!opt->list)
+		plan_one(&plan, opt);
+	else if (opt->id || opt->dir || opt->seconds || opt->bytes)
+		misuse("--list says what --id, --dir, --seconds and --bytes would");
 	plan.start_ns = start_time(opt);
 	if (opt->cc) {
 		if (!opt->cc[0] || strlen(opt->cc) >= CC_MAX)
@@ -190,7 +205,10 @@ static void command_run(struct loop *loop, const struct options *opt)
 		strcpy(plan.congestion_control, opt->cc);
 	}
 	resolve(opt, SOCK_STREAM, &plan.peer, &plan.peer_length);
-	flow_start(loop, &plan);
+	if (opt->list)
+		arrivals_start(loop, opt->list, &plan);
+	else
+		flow_start(loop, &plan);
 }
 
 static void command_pulse(struct loop *loop, const struct options *opt)
@@ -220,7 +238,7 @@ static const struct command {
 	const char *options;		/* the ones it takes */
 } commands[] = {
 	{ "serve", command_serve, "pbIoh" },
-	{ "run", command_run, "icpdtnTCIoh" },
+	{ "run", command_run, "icpdtnlTCIoh" },
 	{ "pulse", command_pulse, "icpNEnToh" },
 };
 
@@ -231,7 +249,8 @@ static void parse_options(const struct command *command, int argc, char **argv,
 		{ "id", 1, NULL, 'i' }, { "host", 1, NULL, 'c' },
 		{ "port", 1, NULL, 'p' }, { "bind", 1, NULL, 'b' },
 		{ "dir", 1, NULL, 'd' }, { "seconds", 1, NULL, 't' },
-		{ "bytes", 1, NULL, 'n' }, { "count", 1, NULL, 'N' },
+		{ "bytes", 1, NULL, 'n' }, { "list", 1, NULL, 'l' },
+		{ "count", 1, NULL, 'N' },
 		{ "every", 1, NULL, 'E' }, { "start-at", 1, NULL, 'T' },
 		{ "cc", 1, NULL, 'C' }, { "interval", 1, NULL, 'I' },
 		{ "out", 1, NULL, 'o' }, { "help", 0, NULL, 'h' },
@@ -241,13 +260,13 @@ static void parse_options(const struct command *command, int argc, char **argv,
 		['i'] = &opt->id, ['c'] = &opt->host, ['p'] = &opt->port,
 		['b'] = &opt->bind, ['d'] = &opt->dir, ['t'] = &opt->seconds,
 		['n'] = &opt->bytes, ['N'] = &opt->count, ['E'] = &opt->every,
-		['T'] = &opt->start_at, ['C'] = &opt->cc,
+		['T'] = &opt->start_at, ['C'] = &opt->cc, ['l'] = &opt->list,
 		['I'] = &opt->interval, ['o'] = &opt->out,
 	};
 	int c, i;
 
 	opterr = 0;
-	while ((c = getopt_long(argc, argv, ":i:c:p:b:d:t:n:o:h", names, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, ":i:c:p:b:d:t:n:l:o:h", names, NULL)) != -1) {
 		if (c == ':')
 			misuse("%s needs a value", argv[optind - 1]);
 		if (c == '?')

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -43,10 +44,22 @@ static void watch_fd(struct loop *loop, int op, int fd, void *ptr,
 		die(errno, "epoll_ctl");
 }
 
+/* Each flow is a descriptor, and under overload flows pile up. */
+static void allow_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 void loop_open(struct loop *loop)
 {
 	sigset_t signals;
 
+	allow_descriptors();
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);

@@ -155,6 +155,79 @@ def test_one_server_serves_many_flows_at_once(server: Server) -> None:
         assert flow["bytes"] > 0 if number % 3 else flow["bytes"] == 200_000
 
 
+def test_one_process_makes_all_listed_flows(server: Server, tmp_path: Path) -> None:
+    """A hundred arrivals of both directions: each at its time, whole, with both ends' records."""
+    arrivals = [
+        (f"t{number}", ("up", "down")[number % 2], 1000 + 7 * number, number * 0.004)
+        for number in range(100)
+    ]
+    listed = tmp_path / "arrivals"
+    listed.write_text("".join(f"{i} {d} {n} {offset:.9f}\n" for i, d, n, offset in arrivals))
+    origin = time.monotonic() + 0.2
+    words = ["--list", str(listed), "--start-at", f"{origin:.9f}"]
+    ours, theirs = server.run(*words), server.stop()
+    for name, direction, size, offset in arrivals:
+        client, other = record(ours, name), record(theirs, name)
+        assert client["bytes"] == other["bytes"] == size
+        assert client["dir"] == other["dir"] == direction
+        assert client["side"] == ("sender" if direction == "up" else "receiver")
+        assert client["error"] is None and client["end_s"] is not None
+        assert origin + offset - 1e-6 <= client["start_s"] <= origin + offset + 0.1
+    assert len(ours) == len(theirs) == len(arrivals)
+
+
+def test_an_interrupted_list_reports_every_flow(server: Server, tmp_path: Path) -> None:
+    """One ends, one is cut short, one had not begun: three records."""
+    listed = tmp_path / "arrivals"
+    listed.write_text("done down 1000 0\nshort down 1000000000000 0\nlater up 1000 60\n")
+    client = subprocess.Popen(
+        server.client("run", "--list", str(listed)), stdout=subprocess.PIPE, text=True
+    )
+    time.sleep(0.3)
+    client.send_signal(signal.SIGTERM)
+    entries = lines(client.communicate(timeout=5)[0])
+    assert client.returncode == 0
+    assert record(entries, "done")["end_s"] is not None
+    assert record(entries, "short")["end_s"] is None and record(entries, "short")["bytes"] > 0
+    assert record(entries, "later")["start_s"] is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "t1 down 9000",
+        "t1 down 9000 0.5 more",
+        "t1 sideways 9000 0.5",
+        "t1 down 0 0.5",
+        "t1 down -1 0.5",
+        "t1 down 9k 0.5",
+        "t1 down 9000 -0.5",
+        "t1 down 9000 nan",
+        't" down 9000 0.5',
+        f"{'t' * 33} down 9000 0.5",
+        "",
+    ],
+)
+def test_a_line_that_is_no_arrival_starts_nothing(
+    server: Server, tmp_path: Path, line: str
+) -> None:
+    """Exit 1 and one line with its number; the good line before it is not begun."""
+    listed = tmp_path / "arrivals"
+    listed.write_text(f"t0 up 1000 0\n{line}\n")
+    done = execute(server.client("run", "--list", str(listed)), status=1)
+    assert "arrivals line 2: expected ID up|down BYTES OFFSET" in done.stderr
+    assert done.stdout == "" and server.stop() == []
+
+
+def test_a_list_must_exist_and_say_something(tmp_path: Path) -> None:
+    """No file and an empty file: one line each."""
+    words = [str(FLOWGEN), "run", "--host", "127.0.0.1", "--port", "9", "--list"]
+    assert "No such file" in execute([*words, str(tmp_path / "none")], status=1).stderr
+    empty = tmp_path / "empty"
+    empty.touch()
+    assert "has no arrivals" in execute([*words, str(empty)], status=1).stderr
+
+
 @pytest.mark.parametrize("direction", ["up", "down"])
 @pytest.mark.parametrize("size", [("--seconds", "30"), ("--bytes", "1000G")])
 def test_interrupted_flow_has_no_end(server: Server, direction: str, size: tuple[str, str]) -> None:
@@ -273,6 +346,8 @@ MISUSE = [
     ([*RUN, "--bytes", "1", "--id", 'a"b'], '--id a"b'),
     ([*RUN, "--bytes", "1", "--id", "x" * 33], "--id xxx"),
     ([*RUN, "--bytes", "1", "more"], "more"),
+    ([*RUN, "--list", "file"], "--list says what --id"),
+    ([*PULSE, "--list", "file"], "pulse takes no --list"),
     ([*RUN, "--bytes", "1", "--fast"], "--fast is not an option"),
     ([*RUN, "--bytes", "1", "-x"], "-x is not an option"),
     ([*PULSE, "--count", "5", "--every", "1", "--bytes", "16"], "--bytes 16"),
