@@ -5,6 +5,7 @@
 
 APBED	 := .venv/bin/apbed
 PYTHON	 := .venv/bin/python
+MAKEFLAGS += --no-print-directory
 VERSIONS := 6.1 6.12 7.2
 # KERNEL=7.2 makes lab-kernel and modules for that line, not the distribution's.
 LINE	  = $(KERNEL:%=--version %)
