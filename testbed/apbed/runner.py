@@ -239,6 +239,7 @@ def _plan(run: Run, bench: Bench) -> dict[str, Any]:
         (plan.setdefault(table, {}) if dot else plan)[key] = value
     plan |= {
         "flows": run.flows,
+        "transfers": run.transfers,
         "modules": [str(path) for path in bench.modules],
         "hwsim": str(bench.kernel.hwsim),
         "tools": {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Scenario files: one TOML file describes a cell, its queues and its flows.
+"""Scenario files: one TOML file describes a cell, its queues, its flows and its workload.
 
 Principle: a list where one value is expected is a sweep; a scenario is the product of its
 sweeps. Everything is checked here, before anything starts: an unknown key or a value out of
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from apbed import workload
 from apbed.errors import ApbedError
 
 SCENARIOS = Path(__file__).resolve().parent.parent / "scenarios"
@@ -68,6 +69,18 @@ KEYS: dict[str, Key] = {
     "station.inflight": Key(int, 1, 0, 1000),
     "wired.delay_ms": Key(float, 0.0, 0, 10000),
 }
+# Known, and filled with their defaults, when there is a [workload].
+WORKLOAD_KEYS: dict[str, Key] = {
+    "workload.load_mbps": Key(float, low=0.001, high=10000),
+    "workload.sizes": Key(str, choices=("pareto", "exponential", "list")),
+    "workload.min_bytes": Key(int, 9000, 1, 2**40),
+    "workload.max_bytes": Key(int, 19_500_000, 1, 2**40),
+    "workload.mean_bytes": Key(float, 60000.0, 1, 2**40),
+    "workload.alpha": Key(float, 0.0, 0, 100),
+    "workload.list_bytes": Key(list, []),
+    "workload.down_share": Key(float, 0.66, 0, 1),
+    "workload.stop_s": Key(float, 0.0, 0, 86400),
+}
 FLOW_KEYS: dict[str, Key] = {
     "id": Key(str),
     "station": Key(str),
@@ -78,19 +91,20 @@ FLOW_KEYS: dict[str, Key] = {
     "count": Key(int, 0, 0, 10**9),
     "every_s": Key(float, 0.0, 0, 86400),
 }
-NOT_SWEPT = ("schema", "name", "title", "source")
+NOT_SWEPT = ("schema", "name", "title", "source", "workload.list_bytes")
 # The names `params` uses for the keys that every run has there.
 PARAMETER = {"ap.qdisc": "qdisc", "ap.inflight": "inflight", "seed": "seed", "kernel": "kernel"}
 
 
 @dataclass(frozen=True)
 class Run:
-    """One point of a scenario: a value for each key, and the flows."""
+    """One point of a scenario: a value for each key, and what is sent."""
 
     id: str
     params: dict[str, Any]
     values: dict[str, Any]  # dotted key -> value
     flows: list[dict[str, Any]]
+    transfers: list[dict[str, Any]]  # of the workload
 
 
 @dataclass(frozen=True)
@@ -129,8 +143,10 @@ def _scenario(table: dict[str, Any], settings: Sequence[str]) -> Scenario:
     flows = table.pop("flow", [])
     given = dict(_flatten(table))
     given |= dict(_setting(word) for word in settings)
-    _refuse_unknown(given, KEYS)
-    lists = {path: _values(path, key, given) for path, key in KEYS.items()}
+    _refuse_unknown(given, KEYS | WORKLOAD_KEYS)
+    loaded = "workload" in table or any(path in WORKLOAD_KEYS for path in given)
+    keys = KEYS | WORKLOAD_KEYS if loaded else KEYS
+    lists = {path: _values(path, key, given) for path, key in keys.items()}
     swept = [path for path, values in lists.items() if len(values) > 1]
     runs = []
     for point in itertools.product(*lists.values()):
@@ -139,7 +155,9 @@ def _scenario(table: dict[str, Any], settings: Sequence[str]) -> Scenario:
             raise ApbedError("warmup_s: expected less than duration_s")
         params = {name: values[path] for path, name in PARAMETER.items()}
         params |= {PARAMETER.get(path, path): values[path] for path in swept}
-        runs.append(Run(_run_id(params, swept), params, values, _flows(flows, values)))
+        transfers = _transfers(values) if loaded else []
+        planned = _flows(flows, values, transfers)
+        runs.append(Run(_run_id(params, swept), params, values, planned, transfers))
     if len({run.id for run in runs}) < len(runs):
         raise ApbedError("two runs of the sweep are the same; remove the repeated value")
     first = runs[0].values
@@ -160,7 +178,8 @@ def _setting(word: str) -> tuple[str, Any]:
     if not equals or not path:
         raise ApbedError(f"--set {word}: expected KEY=VALUE, for example seed=[1,2,3]")
     # kernel=6.10 means the word, not the number.
-    words = path in KEYS and KEYS[path].kind is str
+    key = (KEYS | WORKLOAD_KEYS).get(path)
+    words = key is not None and key.kind is str
     try:
         return path, tomllib.loads(f"value = {text}", parse_float=str if words else float)["value"]
     except tomllib.TOMLDecodeError:
@@ -186,14 +205,23 @@ def _values(path: str, key: Key, given: Mapping[str, Any]) -> list[Any]:
     return [key.check(path, entry) for entry in value]
 
 
-def _flows(tables: list[dict[str, Any]], values: dict[str, Any]) -> list[dict[str, Any]]:
+def _transfers(values: dict[str, Any]) -> list[dict[str, Any]]:
+    """The workload's transfers; the same for all runs of one seed, whatever the schedulers."""
+    given = {path.removeprefix("workload."): values[path] for path in WORKLOAD_KEYS}
+    return workload.arrivals(given, values["station.count"], values["duration_s"], values["seed"])
+
+
+def _flows(
+    tables: list[dict[str, Any]], values: dict[str, Any], transfers: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
     """The flows of one run; each lasts as long as the run unless it says otherwise."""
-    if not tables:
-        raise ApbedError("no [[flow]]; a scenario needs at least one")
+    if not tables and not transfers:
+        raise ApbedError("nothing is sent; a scenario needs a [[flow]] or a [workload]")
     flows = [_flow(number, table, values) for number, table in enumerate(tables, start=1)]
-    ids = [flow["id"] for flow in flows]  # "server" is the record of the other ends
+    ids = [flow["id"] for flow in flows]
+    taken = {"server", *(transfer["id"] for transfer in transfers)}  # server.jsonl: other ends
     for flow_id in ids:
-        if ids.count(flow_id) > 1 or flow_id == "server":
+        if ids.count(flow_id) > 1 or flow_id in taken:
             raise ApbedError(f"flow.id = {flow_id!r}: expected a name no other flow has")
     return flows
 
@@ -224,10 +252,10 @@ def _complete_flow(flow: dict[str, Any], duration_s: float) -> dict[str, Any]:
                 raise ApbedError(f"{key} is missing; a pulse flow needs count, every_s and bytes")
     elif "seconds" in flow and "bytes" in flow:
         raise ApbedError("seconds and bytes exclude each other")
+    elif flow["start_s"] >= duration_s or flow.get("seconds", 1) <= 0:
+        raise ApbedError("it would start after the end of the run")
     elif "bytes" not in flow:
         flow.setdefault("seconds", duration_s - flow["start_s"])
-        if flow["seconds"] <= 0:
-            raise ApbedError("it would start after the end of the run")
     return flow
 
 
@@ -241,4 +269,4 @@ def _run_id(params: Mapping[str, Any], swept: Sequence[str]) -> str:
 
 def _kind_name(kind: type) -> str:
     names = {int: "a whole number", float: "a number", str: "a string", bool: "true or false"}
-    return names[kind]
+    return names.get(kind, "a list")

@@ -193,7 +193,7 @@ class Cell:
         run(inside(namespace, words), env=self.tc_env)
 
     def flows(self, t0: float) -> None:
-        """One server behind the access point and one client process per flow, at `t0`."""
+        """One server behind the access point, and the clients, whose time begins at `t0`."""
         flowgen = self.tools["flowgen"]
         records = self.run_dir / "flows"
         records.mkdir()
@@ -211,9 +211,32 @@ class Cell:
             else:
                 size = ["--bytes", str(flow["bytes"])] if "bytes" in flow else []
                 words += ["--dir", kind, *(size or ["--seconds", str(flow["seconds"])])]
-            log = (self.run_dir / f"flow-{flow['id']}.log").open("w")
-            client = subprocess.Popen(inside(flow["station"], words), stdout=log, stderr=log)
-            self.clients.append(client)
+            self.client(flow["station"], flow["id"], words)
+        for station in self.stations:
+            self.transfers(station, t0)
+
+    def transfers(self, station: str, t0: float) -> None:
+        """One process for all transfers of a station's workload: there may be hundreds."""
+        lines = [
+            f"{one['id']} {one['dir']} {one['bytes']} {one['start_s']:.9f}\n"
+            for one in self.plan["transfers"]
+            if one["station"] == station
+        ]
+        if not lines:
+            return
+        name = f"workload-{station}"
+        listed = self.run_dir / f"{name}.list"
+        listed.write_text("".join(lines))
+        words = [self.tools["flowgen"], "run", "--list", str(listed)]
+        words += ["--host", WIRED_ADDRESS, "--port", str(PORT), "--start-at", f"{t0:.9f}"]
+        words += ["--out", str(self.run_dir / "flows" / f"{name}.jsonl")]
+        self.client(station, name, words)
+
+    def client(self, station: str, name: str, words: list[str]) -> None:
+        """Start a client of the server on a station; `end_flows` ends it."""
+        log = (self.run_dir / f"flow-{name}.log").open("w")
+        client = subprocess.Popen(inside(station, words), stdout=log, stderr=log)
+        self.clients.append(client)
 
     def end_flows(self) -> None:
         """End what still runs; each side then records what it has, in no virtual time."""
