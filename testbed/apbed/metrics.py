@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a run measured: goodput, fairness, response time, the medium's counts.
+"""What a run measured: goodput, fairness, response times, the medium's counts.
 
 Goodput is TCP payload read by the receiver inside the measurement window, "excluding
 retransmissions" as in paper 004 (its footnote 2). The window is
@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
+from apbed import response
 from apbed.run_directory import FlowTrace, Json, read_flows, read_list, read_object
 
 SERIES_STEP_S = 1.0  # flowgen's interval between samples
@@ -49,7 +50,7 @@ def ratio_down_up(down: Sequence[float], up: Sequence[float]) -> float | None:
 def cumulative_curve(trace: FlowTrace, t1_s: float) -> Curve | None:
     """Bytes received by each moment. A flow cut short was counted at t1, when it was ended."""
     record = trace.receiver
-    if record is None:
+    if record is None or record["start_s"] is None:
         return None
     points = [(record["start_s"], 0)]
     if record["first_byte_s"] is not None:
@@ -80,27 +81,6 @@ def goodput_series(curve: Curve, t0_s: float, duration_s: float) -> list[list[fl
     return series
 
 
-def response_times(traces: Sequence[FlowTrace], direction: str) -> list[float]:
-    """Seconds from a sized transfer's start at the client to its last byte's arrival."""
-    return [
-        trace.receiver["end_s"] - trace.client["start_s"]
-        for trace in traces
-        if "bytes" in trace.plan
-        and trace.plan["dir"] == direction
-        and trace.client is not None
-        and trace.receiver is not None
-        and trace.receiver["end_s"] is not None
-    ]
-
-
-def distribution(values: Sequence[float]) -> Json:
-    """Count, mean, 10th, 50th and 90th percentile (linear between ranks); None when empty."""
-    if not values:
-        return {"n": 0, "mean": None, "p10": None, "p50": None, "p90": None}
-    p10, p50, p90 = np.percentile(values, [10, 50, 90]).tolist()
-    return {"n": len(values), "mean": float(np.mean(values)), "p10": p10, "p50": p50, "p90": p90}
-
-
 def medium_summary(medium: Json | None) -> Json | None:
     """The medium's counts, with airtime as shares of the marked time."""
     if medium is None:
@@ -117,20 +97,21 @@ def measure(run_dir: Path) -> Json:
     """The measured part of RUN in DESIGN's summary.json, from a run directory."""
     run = read_object(run_dir / "run.json") or {}
     guest = read_object(run_dir / "guest.json") or {}
-    planned = (run.get("plan") or {}).get("flows") or []
-    traces = read_flows(run_dir, planned)
-    flows = [_flow(trace, run, guest) for trace in traces]
+    plan = run.get("plan") or {}
+    planned, workload = plan.get("flows") or [], plan.get("transfers") or []
+    traces = read_flows(run_dir, planned + workload)
+    flows = [_flow(trace, run, guest) for trace in traces[: len(planned)]]
     down, up = (_connections(flows, direction) for direction in ("down", "up"))
     known = None if down is None or up is None else down + up
+    transfers = response.sized_transfers(traces, guest.get("t0_s"))
     return {
-        "goodput_mbps": {"down": _total(down), "up": _total(up), "total": _total(known)},
+        "goodput_mbps": _goodputs(flows, traces[len(planned) :], run, guest),
+        "offered_mbps": _offered(workload, run),
         "ratio_down_up": None if down is None or up is None else ratio_down_up(down, up),
         "jain": None if known is None else jain_index(known),
         "flows": flows,
-        "response_time_s": {
-            direction: distribution(response_times(traces, direction))
-            for direction in ("down", "up")
-        },
+        "transfers": transfers,
+        "response_time_s": response.by_direction(transfers),
         "medium": medium_summary(read_object(run_dir / "medium.json")),
         "qdisc": read_list(run_dir / "qdisc.json"),
     }
@@ -155,6 +136,39 @@ def _flow(trace: FlowTrace, run: Json, guest: Json) -> Json:
         flow["goodput_mbps"] = goodput_mbps(curve, begin_s, end_s)
         flow["goodput_series"] = goodput_series(curve, t0_s, run["duration_s"])
     return flow
+
+
+def _goodputs(flows: Sequence[Json], workload: Sequence[FlowTrace], run: Json, guest: Json) -> Json:
+    """Mb/s of each direction and of both, flows and the workload's transfers together."""
+    received = [(flow["dir"], flow["goodput_mbps"]) for flow in flows]
+    received += [(trace.plan["dir"], _received(trace, run, guest)) for trace in workload]
+    goodputs = {
+        direction: [mbps for way, mbps in received if way == direction]
+        for direction in ("down", "up")
+    }
+    goodputs["total"] = goodputs["down"] + goodputs["up"]
+    return {name: None if None in each else _total(each) for name, each in goodputs.items()}
+
+
+def _received(trace: FlowTrace, run: Json, guest: Json) -> float | None:
+    """Goodput in Mb/s of a transfer over the whole window."""
+    if trace.unheard:
+        return 0.0
+    if "t0_s" not in guest or "t1_s" not in guest:
+        return None
+    curve = cumulative_curve(trace, float(guest["t1_s"]))
+    if curve is None:
+        return None
+    t0_s = float(guest["t0_s"])
+    return goodput_mbps(curve, t0_s + run["warmup_s"], t0_s + run["duration_s"])
+
+
+def _offered(workload: Sequence[Json], run: Json) -> float | None:
+    """What the workload's transfers amount to in Mb/s over the run; None without a workload."""
+    if not workload:
+        return None
+    offered_bytes = sum(int(transfer["bytes"]) for transfer in workload)
+    return offered_bytes * 8 / 1e6 / float(run["duration_s"])
 
 
 def _since(t0_s: float | None, record: Json | None, key: str) -> float | None:

@@ -36,6 +36,19 @@ class FlowTrace:
         """The record of the end that asked for the flow, where its time starts."""
         return self.receiver if self.plan["dir"] == "down" else self.sender
 
+    @property
+    def unheard(self) -> bool:
+        """A sized upload cut short before any byte of it was acknowledged: nothing arrived, and
+        the server, which knows a flow by its first bytes, has no record of it."""
+        client = self.client
+        return (
+            self.receiver is None
+            and client is not None
+            and "bytes" in self.plan
+            and client["end_s"] is None
+            and not client["bytes"]
+        )
+
 
 def read_object(path: Path) -> Json | None:
     """The JSON object in a file, or None."""

@@ -119,9 +119,9 @@ def _flow_error(run_dir: Path) -> str | None:
                 return f"flow {entry['id']} failed at the {entry['side']}: {entry['error']}"
     except ValueError as error:
         return str(error)
-    planned = _object(run_dir, "run.json").get("plan", {}).get("flows", [])
-    for trace in read_flows(run_dir, planned):
-        if trace.receiver is None:
+    plan = _object(run_dir, "run.json").get("plan", {})
+    for trace in read_flows(run_dir, [*plan.get("flows", []), *plan.get("transfers", [])]):
+        if trace.receiver is None and not trace.unheard:
             return f"flow {trace.plan['id']} has no record of its receiver"
         if trace.client is None:
             return f"flow {trace.plan['id']} has no record of its client"

@@ -147,3 +147,12 @@ def write_flow(
     lines.append(flow | {"side": "sender", "retrans": 17, "bytes": round(total) + 4344})
     text = "".join(json.dumps(line) + "\n" for line in lines)
     (path / "flows" / f"{name}.jsonl").write_text(text)
+
+
+def add_transfers(path: Path, planned: list[dict[str, Any]], records: list[dict[str, Any]]) -> None:
+    """Give a run a workload: its plan and flowgen's lines."""
+    run = json.loads((path / "run.json").read_text())
+    run["plan"]["transfers"] = planned
+    write(path / "run.json", run)
+    text = "".join(json.dumps(record) + "\n" for record in records)
+    (path / "flows" / "workload-sta1.jsonl").write_text(text)

@@ -51,14 +51,6 @@ def test_series_has_gaps_where_there_is_no_flow() -> None:
     assert rates[1:3] == [pytest.approx(0.5), pytest.approx(1.0)]
 
 
-def test_distribution() -> None:
-    """Percentiles lie on the line between ranks: of 0..10, the 10th is 1."""
-    found = metrics.distribution([float(value) for value in range(11)])
-    assert found == {"n": 11, "mean": 5.0, "p10": 1.0, "p50": 5.0, "p90": 9.0}
-    empty = metrics.distribution([])
-    assert empty["n"] == 0 and all(empty[key] is None for key in ("mean", "p10", "p50", "p90"))
-
-
 @pytest.mark.parametrize(("words", "rates"), fabricated.MEASURED.items())
 def test_measured_run(tmp_path: Path, words: str, rates: tuple[float, float]) -> None:
     """What was written comes out, with the ratio and the index that follow from it."""
