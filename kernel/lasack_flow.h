@@ -35,9 +35,13 @@ struct lasack_flow {
 	struct list_head	idle_node;	/* in a list of its queue when empty */
 
 	/* while packets are queued */
-	struct sk_buff_head	packets;	/* in order of arrival */
+	struct sk_buff		*head;		/* in order of arrival */
+	struct sk_buff		*tail;
+	u32			length;		/* packets */
 	struct rb_node		serve_node;
 	struct rb_node		drop_node;	/* if it can spare a packet */
+
+	u64			idle_since;	/* ns; while none is queued */
 
 	u64			attained;	/* bytes, both directions */
 	u32			last_ack[2];	/* by direction of the ACK */
@@ -50,9 +54,10 @@ struct lasack_flow {
 
 /* What a packet remembers until it is sent. */
 struct lasack_skb_cb {
-	u64	order;		/* of arrival at the discipline */
-	u32	payload;	/* bytes to charge */
-	u8	fin:1,
+	u64	arrival;	/* ns, no two the same: the order of arrival */
+	u32	memory;		/* truesize, bytes */
+	u32	payload:30,	/* bytes to charge */
+		fin:1,
 		rst:1;
 };
 
@@ -68,8 +73,29 @@ static inline bool lasack_flow_before(const struct lasack_flow *a,
 {
 	if (a->attained != b->attained)
 		return a->attained < b->attained;
-	return lasack_cb(skb_peek(&a->packets))->order <
-	       lasack_cb(skb_peek(&b->packets))->order;
+	return lasack_cb(a->head)->arrival < lasack_cb(b->head)->arrival;
+}
+
+static inline void lasack_flow_append(struct lasack_flow *flow, struct sk_buff *skb)
+{
+	skb->next = NULL;
+	if (flow->head)
+		flow->tail->next = skb;
+	else
+		flow->head = skb;
+	flow->tail = skb;
+	flow->length++;
+}
+
+/* The first packet of a backlogged flow. */
+static inline struct sk_buff *lasack_flow_pop(struct lasack_flow *flow)
+{
+	struct sk_buff *skb = flow->head;
+
+	flow->head = skb->next;
+	skb_mark_not_on_list(skb);
+	flow->length--;
+	return skb;
 }
 
 static inline void lasack_flow_new_life(struct lasack_flow *flow)
@@ -100,7 +126,7 @@ static inline u32 lasack_newly_acked(const struct lasack_flow *flow,
  * lasack_flow_observe() - a packet joins its flow
  * @flow: the flow
  * @seg: what the packet is
- * @cb: the packet's record; everything but the order of arrival is set
+ * @cb: the packet's record; what is charged for it is set
  *
  * Charges what the packet acknowledges. A SYN starts a new life: the same
  * addresses and ports, another connection.

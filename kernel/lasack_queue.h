@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The queue of LAS-ACK: a bounded table of flows and two orders over those
- * that have packets.
+ * The queue of LAS-ACK: two orders over the flows that have packets.
  *
  * Principle: what is compared is what each flow has attained by now, so a flow
  * whose ACKs arrive while others wait falls behind at once; order inside a
@@ -14,23 +13,16 @@
  * only packet goes last of all: without it a TCP has nothing to clock it but
  * its time-out. Documentation/lasack.md has the figures of the alternatives.
  *
- * The table is allocated once. A new flow takes an unused place, else that of
- * the flow which has been idle longest: constant work per packet and no
- * allocation that could fail. If every flow is backlogged a packet goes to a
- * shared flow.
+ * If every place of the table is taken by a flow with packets, new flows share
+ * one (lasack_table.h has the rest).
  *
  * Everything here runs under the discipline's lock.
  */
 #ifndef LASACK_QUEUE_H
 #define LASACK_QUEUE_H
 
-#include <linux/mm.h>
-#include <linux/random.h>
-#include <linux/siphash.h>
 #include "lasack_flow.h"
-
-#define LASACK_FLOWS		1024
-#define LASACK_HASH_BITS	10
+#include "lasack_table.h"
 
 /* Flows without a key, each shared by all packets of its kind. */
 enum lasack_shared {
@@ -43,17 +35,13 @@ enum lasack_shared {
 struct lasack_queue {
 	struct rb_root_cached	serve;	/* all backlogged flows, least sum first */
 	struct rb_root_cached	drop;	/* those that can spare one, largest first */
-	u64			order;	/* arrivals so far */
+	u64			now;	/* ns, see lasack_queue_advance() */
+	u64			arrival; /* of the last packet */
+	u64			memory;	/* truesize of all packets, bytes */
 
-	struct lasack_flow	*table;	/* LASACK_FLOWS of them */
-	struct list_head	unused;	/* of the table: nobody's */
-	struct list_head	idle;	/* of the table: the next to forget first */
+	struct lasack_table	*table;
 	struct lasack_flow	shared[__LASACK_SHARED];
-	struct hlist_head	buckets[1 << LASACK_HASH_BITS];
-	siphash_key_t		hash_key;
-
-	u32			flows;	/* hashed: their sum is remembered */
-	u64			evicted;
+	u64			idle_ns; /* for longer no flow is remembered; 0: off */
 	u64			overflow;
 };
 
@@ -72,7 +60,7 @@ static inline bool lasack_drop_less(struct rb_node *a, const struct rb_node *b)
 /* May the flow lose a packet before those that have but one? */
 static inline bool lasack_flow_can_spare(const struct lasack_flow *flow)
 {
-	return skb_queue_len(&flow->packets) > 1 && !flow->uncharged;
+	return flow->length > 1 && !flow->uncharged;
 }
 
 static inline void lasack_flow_link(struct lasack_queue *q, struct lasack_flow *flow)
@@ -89,53 +77,18 @@ static inline void lasack_flow_unlink(struct lasack_queue *q, struct lasack_flow
 		rb_erase_cached(&flow->drop_node, &q->drop);
 }
 
-static inline struct hlist_head *lasack_bucket(struct lasack_queue *q,
-					       const struct segment_key *key)
+/**
+ * lasack_queue_advance() - time goes on
+ * @q: the queue
+ * @now: monotonic, ns
+ *
+ * Called once before a packet is added or taken.
+ */
+static inline void lasack_queue_advance(struct lasack_queue *q, u64 now)
 {
-	u64 hash = siphash(key, sizeof(*key), &q->hash_key);
-
-	return &q->buckets[hash & (ARRAY_SIZE(q->buckets) - 1)];
-}
-
-static inline void lasack_flow_forget(struct lasack_queue *q, struct lasack_flow *flow)
-{
-	hlist_del_init(&flow->hash_node);
-	q->flows--;
-}
-
-/* The flow's last packet has left: decide how long it is remembered. */
-static inline void lasack_flow_idle(struct lasack_queue *q, struct lasack_flow *flow)
-{
-	if (flow->shared) {
-		/* Its past says nothing about the next packet's connection. */
-		lasack_flow_new_life(flow);
-		return;
-	}
-	if (flow->aborted) {
-		lasack_flow_forget(q, flow);
-		list_add(&flow->idle_node, &q->unused);
-	} else if (flow->finished) {
-		list_add(&flow->idle_node, &q->idle);
-	} else {
-		list_add_tail(&flow->idle_node, &q->idle);
-	}
-}
-
-/* A place for a new flow, still in its list, or NULL: all are backlogged. */
-static inline struct lasack_flow *lasack_queue_place(struct lasack_queue *q)
-{
-	struct lasack_flow *flow;
-
-	flow = list_first_entry_or_null(&q->unused, struct lasack_flow, idle_node);
-	if (flow)
-		return flow;
-
-	flow = list_first_entry_or_null(&q->idle, struct lasack_flow, idle_node);
-	if (flow) {
-		lasack_flow_forget(q, flow);
-		q->evicted++;
-	}
-	return flow;
+	q->now = now;
+	if (q->idle_ns && now > q->idle_ns)
+		lasack_table_expire(q->table, now - q->idle_ns);
 }
 
 /**
@@ -143,34 +96,23 @@ static inline struct lasack_flow *lasack_queue_place(struct lasack_queue *q)
  * @q: the queue
  * @seg: what the packet is
  *
- * The whole key is compared: two connections never share a flow because their
- * hashes collide. A new flow starts at 0.
+ * A new flow starts at 0.
  */
 static inline struct lasack_flow *lasack_queue_flow(struct lasack_queue *q,
 						    const struct tcp_segment *seg)
 {
-	struct hlist_head *bucket;
 	struct lasack_flow *flow;
 
 	if (!segment_has_key(seg))
 		return &q->shared[seg->class == SEGMENT_NOT_IP ? LASACK_CONTROL :
 								 LASACK_OTHER];
 
-	bucket = lasack_bucket(q, &seg->key);
-	hlist_for_each_entry(flow, bucket, hash_node) {
-		if (!memcmp(&flow->key, &seg->key, sizeof(flow->key)))
-			return flow;
-	}
-
-	flow = lasack_queue_place(q);
+	flow = lasack_table_find(q->table, &seg->key) ?:
+	       lasack_table_add(q->table, &seg->key, q->now);
 	if (!flow) {
 		q->overflow++;
 		return &q->shared[LASACK_OVERFLOW];
 	}
-	flow->key = seg->key;
-	lasack_flow_new_life(flow);
-	hlist_add_head(&flow->hash_node, bucket);
-	q->flows++;
 	return flow;
 }
 
@@ -186,13 +128,16 @@ static inline void lasack_queue_add(struct lasack_queue *q, struct sk_buff *skb,
 	struct lasack_flow *flow = lasack_queue_flow(q, seg);
 	struct lasack_skb_cb *cb = lasack_cb(skb);
 
-	if (skb_queue_empty(&flow->packets))
-		list_del_init(&flow->idle_node);
-	else
+	if (flow->head)
 		lasack_flow_unlink(q, flow);
+	else if (!flow->shared)
+		lasack_table_wake(q->table, flow);
 	lasack_flow_observe(flow, seg, cb);
-	cb->order = q->order++;
-	__skb_queue_tail(&flow->packets, skb);
+	q->arrival = max(q->now, q->arrival + 1);
+	cb->arrival = q->arrival;
+	cb->memory = skb->truesize;
+	q->memory += cb->memory;
+	lasack_flow_append(flow, skb);
 	lasack_flow_link(q, flow);
 }
 
@@ -203,13 +148,17 @@ static inline struct sk_buff *lasack_queue_take(struct lasack_queue *q,
 	struct sk_buff *skb;
 
 	lasack_flow_unlink(q, flow);
-	skb = __skb_dequeue(&flow->packets);
+	skb = lasack_flow_pop(flow);
+	q->memory -= lasack_cb(skb)->memory;
 	if (sent)
 		lasack_flow_send(flow, lasack_cb(skb));
-	if (skb_queue_empty(&flow->packets))
-		lasack_flow_idle(q, flow);
-	else
+	if (flow->head)
 		lasack_flow_link(q, flow);
+	else if (flow->shared)
+		/* Its past says nothing about the next packet's connection. */
+		lasack_flow_new_life(flow);
+	else
+		lasack_table_idle(q->table, flow, q->now);
 	return skb;
 }
 
@@ -250,65 +199,75 @@ static inline struct sk_buff *lasack_queue_push_out(struct lasack_queue *q)
 	return lasack_queue_take(q, rb_entry(largest, struct lasack_flow, serve_node), false);
 }
 
-static inline void lasack_flow_init(struct lasack_flow *flow)
+/* A flow with packets moves to @table, or its packets to the shared flow. */
+static inline void lasack_queue_move_flow(struct lasack_queue *q,
+					  struct lasack_table *table,
+					  struct lasack_flow *flow)
 {
-	INIT_HLIST_NODE(&flow->hash_node);
-	INIT_LIST_HEAD(&flow->idle_node);
-	__skb_queue_head_init(&flow->packets);
+	struct lasack_flow *place;
+
+	lasack_flow_unlink(q, flow);
+	place = lasack_table_adopt(table, flow);
+	if (!place) {
+		place = &q->shared[LASACK_OVERFLOW];
+		q->overflow += flow->length;
+		if (place->head)
+			lasack_flow_unlink(q, place);
+		while (flow->head)
+			lasack_flow_append(place, lasack_flow_pop(flow));
+	}
+	lasack_flow_link(q, place);
+}
+
+/**
+ * lasack_queue_replace_table() - another table, the same flows and packets
+ * @q: the queue
+ * @table: an empty table
+ *
+ * If the places do not suffice, the flows idle for longest are forgotten, and
+ * if even flows with packets are too many, some share one from now on.
+ *
+ * Return: the table it had, to be freed.
+ */
+static inline struct lasack_table *
+lasack_queue_replace_table(struct lasack_queue *q, struct lasack_table *table)
+{
+	struct lasack_table *old = q->table;
+	u32 i;
+
+	table->counts = old->counts;
+	for (i = 0; i < old->size; i++) {
+		if (old->places[i].head)
+			lasack_queue_move_flow(q, table, &old->places[i]);
+	}
+	lasack_table_adopt_line(table, &table->idle, &old->idle);
+	lasack_table_adopt_line(table, &table->ended, &old->ended);
+	table->counts.collisions = old->counts.collisions;
+	q->table = table;
+	return old;
 }
 
 /**
  * lasack_queue_init() - an empty queue with an empty table
  * @q: the queue, zeroed
+ * @flows: places in the table
  *
  * Return: 0 or -ENOMEM.
  */
-static inline int lasack_queue_init(struct lasack_queue *q)
+static inline int lasack_queue_init(struct lasack_queue *q, u32 flows)
 {
 	int i;
 
-	q->table = kvcalloc(LASACK_FLOWS, sizeof(*q->table), GFP_KERNEL);
+	q->table = lasack_table_create(flows);
 	if (!q->table)
 		return -ENOMEM;
 
 	q->serve = RB_ROOT_CACHED;
 	q->drop = RB_ROOT_CACHED;
-	INIT_LIST_HEAD(&q->unused);
-	INIT_LIST_HEAD(&q->idle);
-	get_random_bytes(&q->hash_key, sizeof(q->hash_key));
-	for (i = 0; i < __LASACK_SHARED; i++) {
-		lasack_flow_init(&q->shared[i]);
+	for (i = 0; i < __LASACK_SHARED; i++)
 		q->shared[i].shared = 1;
-	}
 	q->shared[LASACK_CONTROL].uncharged = 1;
-	for (i = 0; i < LASACK_FLOWS; i++) {
-		lasack_flow_init(&q->table[i]);
-		list_add_tail(&q->table[i].idle_node, &q->unused);
-	}
 	return 0;
-}
-
-/**
- * lasack_queue_forget() - forget every flow of an empty queue
- * @q: the queue
- */
-static inline void lasack_queue_forget(struct lasack_queue *q)
-{
-	struct lasack_flow *flow;
-
-	list_for_each_entry(flow, &q->idle, idle_node)
-		lasack_flow_forget(q, flow);
-	list_splice_init(&q->idle, &q->unused);
-}
-
-/**
- * lasack_queue_free() - free the table of an empty queue
- * @q: the queue, also if lasack_queue_init() failed
- */
-static inline void lasack_queue_free(struct lasack_queue *q)
-{
-	kvfree(q->table);
-	q->table = NULL;
 }
 
 #endif

@@ -15,6 +15,7 @@
  * lasack_flow.h has the arithmetic, lasack_queue.h the order.
  */
 #include <linux/errno.h>
+#include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/rtnetlink.h>
 #include <linux/skbuff.h>
@@ -24,16 +25,31 @@
 #include <net/sch_generic.h>
 #include "gso_enqueue.h"
 #include "inflight.h"
+#include "lasack_config.h"
 #include "lasack_queue.h"
 #include "tcp_segment.h"
 #include "uapi/pkt_sch_lasack.h"
 
+#define LASACK_FLOWS		1024
+#define LASACK_MEMORY_LIMIT	(32 << 20)	/* bytes, as fq_codel has */
+/* RFC 4787, REQ-5: for how long a NAT should remember a mapping, at least. */
+#define LASACK_IDLE		(5 * 60 * MSEC_PER_SEC)
+
 struct lasack_sched_data {
 	struct lasack_queue	queue;
+	struct lasack_config	config;
 	struct inflight		*below;
 	u64			pushed_out;
 	u64			packets[__SEGMENT_CLASSES];	/* by class */
 };
+
+static bool lasack_over_limit(struct Qdisc *sch)
+{
+	const struct lasack_sched_data *q = qdisc_priv(sch);
+
+	return sch->q.qlen > q->config.limit ||
+	       q->queue.memory > q->config.memory_limit;
+}
 
 /* Takes the packet to be pushed out off the books; the caller frees it. */
 static struct sk_buff *lasack_push_out(struct Qdisc *sch)
@@ -53,25 +69,29 @@ static int lasack_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
 			      struct sk_buff **to_free)
 {
 	struct lasack_sched_data *q = qdisc_priv(sch);
+	unsigned int packets = 0, bytes = 0;
+	int ret = NET_XMIT_SUCCESS;
 	struct tcp_segment seg;
 	struct sk_buff *worst;
-	unsigned int len;
 
+	lasack_queue_advance(&q->queue, ktime_get_ns());
 	q->packets[tcp_segment_parse(skb, &seg)]++;
 	lasack_queue_add(&q->queue, skb, &seg);
 	qdisc_qstats_backlog_inc(sch, skb);
 	qdisc_qlen_inc(sch);
-	if (likely(sch->q.qlen <= sch->limit))
-		return NET_XMIT_SUCCESS;
-
-	worst = lasack_push_out(sch);
-	len = qdisc_pkt_len(worst);
-	qdisc_drop(worst, sch, to_free);
-	/* The parents never counted the arriving packet: tell them nothing. */
-	if (worst == skb)
-		return NET_XMIT_CN;
-	qdisc_tree_reduce_backlog(sch, 1, len);
-	return NET_XMIT_SUCCESS;
+	while (unlikely(lasack_over_limit(sch))) {
+		worst = lasack_push_out(sch);
+		/* The parents never counted the arriving packet: tell them nothing. */
+		if (worst == skb) {
+			ret = NET_XMIT_CN;
+		} else {
+			packets++;
+			bytes += qdisc_pkt_len(worst);
+		}
+		qdisc_drop(worst, sch, to_free);
+	}
+	qdisc_tree_reduce_backlog(sch, packets, bytes);
+	return ret;
 }
 
 static int lasack_enqueue(struct sk_buff *skb, struct Qdisc *sch,
@@ -92,6 +112,7 @@ static struct sk_buff *lasack_dequeue(struct Qdisc *sch)
 		return NULL;
 	}
 
+	lasack_queue_advance(&q->queue, ktime_get_ns());
 	skb = lasack_queue_serve(&q->queue);
 	if (!skb)
 		return NULL;
@@ -109,12 +130,15 @@ static void lasack_reset(struct Qdisc *sch)
 
 	while ((skb = lasack_queue_serve(&q->queue)))
 		rtnl_kfree_skbs(skb, skb);
-	lasack_queue_forget(&q->queue);
+	lasack_table_clear(q->queue.table);
 }
 
 static const struct nla_policy lasack_policy[TCA_LASACK_MAX + 1] = {
 	[TCA_LASACK_LIMIT]	= { .type = NLA_U32 },
 	[TCA_LASACK_INFLIGHT]	= { .type = NLA_U32 },
+	[TCA_LASACK_MEMORY_LIMIT] = { .type = NLA_U32 },
+	[TCA_LASACK_FLOWS]	= { .type = NLA_U32 },
+	[TCA_LASACK_IDLE]	= { .type = NLA_U32 },
 };
 
 /* The parents are told once, of all packets that had to go. */
@@ -123,7 +147,7 @@ static void lasack_trim(struct Qdisc *sch)
 	unsigned int packets = 0, bytes = 0;
 	struct sk_buff *skb;
 
-	while (sch->q.qlen > sch->limit) {
+	while (lasack_over_limit(sch)) {
 		skb = lasack_push_out(sch);
 		if (!skb)
 			break;
@@ -135,37 +159,52 @@ static void lasack_trim(struct Qdisc *sch)
 	qdisc_tree_reduce_backlog(sch, packets, bytes);
 }
 
+/* Under the tree lock, which everything but allocation needs. */
+static void lasack_commit(struct Qdisc *sch, const struct lasack_config *config)
+{
+	struct lasack_sched_data *q = qdisc_priv(sch);
+
+	q->config = *config;
+	WRITE_ONCE(sch->limit, config->limit);
+	q->queue.idle_ns = (u64)config->idle * NSEC_PER_MSEC;
+}
+
 static int lasack_change(struct Qdisc *sch, struct nlattr *opt,
 			 struct netlink_ext_ack *extack)
 {
 	struct lasack_sched_data *q = qdisc_priv(sch);
+	struct lasack_config config = q->config;
 	struct nlattr *tb[TCA_LASACK_MAX + 1];
-	u32 limit = sch->limit, inflight = inflight_limit(q->below);
+	u32 inflight = inflight_limit(q->below);
+	struct lasack_table *table = NULL;
 	int err;
 
 	err = nla_parse_nested(tb, TCA_LASACK_MAX, opt, lasack_policy, extack);
 	if (err < 0)
 		return err;
-	if (tb[TCA_LASACK_LIMIT]) {
-		limit = nla_get_u32(tb[TCA_LASACK_LIMIT]);
-		if (!limit || limit > TC_LASACK_LIMIT_MAX) {
-			NL_SET_ERR_MSG_ATTR(extack, tb[TCA_LASACK_LIMIT],
-					    "limit: give 1 to 1048576 packets");
-			return -ERANGE;
-		}
-	}
+	err = lasack_config_parse(&config, tb, extack);
+	if (err)
+		return err;
 	if (tb[TCA_LASACK_INFLIGHT]) {
 		err = inflight_limit_from_attr(tb[TCA_LASACK_INFLIGHT], true,
 					       &inflight, extack);
 		if (err)
 			return err;
 	}
+	if (config.flows != q->config.flows) {
+		table = lasack_table_create(config.flows);
+		if (!table)
+			return -ENOMEM;
+	}
 
 	sch_tree_lock(sch);
-	WRITE_ONCE(sch->limit, limit);
+	lasack_commit(sch, &config);
+	if (table)
+		table = lasack_queue_replace_table(&q->queue, table);
 	inflight_set_limit(q->below, inflight);
 	lasack_trim(sch);
 	sch_tree_unlock(sch);
+	lasack_table_free(table);
 	return 0;
 }
 
@@ -174,13 +213,19 @@ static int lasack_init(struct Qdisc *sch, struct nlattr *opt,
 {
 	struct lasack_sched_data *q = qdisc_priv(sch);
 	struct net_device *dev = qdisc_dev(sch);
+	const struct lasack_config config = {
+		.limit = clamp_t(u32, dev->tx_queue_len ?: DEFAULT_TX_QUEUE_LEN,
+				 1, TC_LASACK_LIMIT_MAX),
+		.memory_limit = LASACK_MEMORY_LIMIT,
+		.flows = LASACK_FLOWS,
+		.idle = LASACK_IDLE,
+	};
 	int err;
 
-	sch->limit = clamp_t(u32, dev->tx_queue_len ?: DEFAULT_TX_QUEUE_LEN,
-			     1, TC_LASACK_LIMIT_MAX);
-	err = lasack_queue_init(&q->queue);
+	err = lasack_queue_init(&q->queue, config.flows);
 	if (err)
 		return err;
+	lasack_commit(sch, &config);
 	q->below = inflight_create(sch, inflight_default_limit(dev));
 	if (!q->below)
 		return -ENOMEM;
@@ -193,7 +238,7 @@ static void lasack_destroy(struct Qdisc *sch)
 	struct lasack_sched_data *q = qdisc_priv(sch);
 
 	inflight_release(q->below);
-	lasack_queue_free(&q->queue);
+	lasack_table_free(q->queue.table);
 }
 
 static int lasack_dump(struct Qdisc *sch, struct sk_buff *skb)
@@ -204,7 +249,7 @@ static int lasack_dump(struct Qdisc *sch, struct sk_buff *skb)
 	opts = nla_nest_start(skb, TCA_OPTIONS);
 	if (!opts)
 		return -EMSGSIZE;
-	if (nla_put_u32(skb, TCA_LASACK_LIMIT, READ_ONCE(sch->limit)) ||
+	if (lasack_config_put(q->config, skb) ||
 	    nla_put_u32(skb, TCA_LASACK_INFLIGHT, inflight_limit(q->below))) {
 		nla_nest_cancel(skb, opts);
 		return -EMSGSIZE;
@@ -217,17 +262,23 @@ static int lasack_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	struct lasack_sched_data *q = qdisc_priv(sch);
 	struct tc_inflight_xstats below;
 	struct tc_lasack_xstats st = {};
+	struct lasack_table *table;
 
 	sch_tree_lock(sch);
-	st.flows = q->queue.flows;
+	table = q->queue.table;
+	st.flows = table->flows;
 	st.pushed_out = q->pushed_out;
-	st.evicted = q->queue.evicted;
+	st.evicted = table->counts.evicted;
 	st.overflow = q->queue.overflow;
 	st.not_ip = q->packets[SEGMENT_NOT_IP];
 	st.portless = q->packets[SEGMENT_PORTLESS];
 	st.fragment = q->packets[SEGMENT_FRAGMENT];
 	st.truncated = q->packets[SEGMENT_TRUNCATED];
 	st.malformed = q->packets[SEGMENT_MALFORMED];
+	st.active = table->flows - table->idle_flows;
+	st.expired = table->counts.expired;
+	st.collisions = table->counts.collisions;
+	st.memory = q->queue.memory;
 	inflight_read(q->below, &below);
 	sch_tree_unlock(sch);
 

@@ -34,7 +34,7 @@ refused() {
 }
 
 echo "KTAP version 1"
-echo "1..12"
+echo "1..25"
 queue="1 to 1048576 packets"
 below="1 to 65535 packets"
 refused lasack limit -- "lasack: limit has no value: give $queue"
@@ -45,8 +45,27 @@ refused lasack limit 10x -- "lasack: limit cannot be \"10x\": give $queue"
 refused lasack limit 5 limit 6 -- "lasack: limit is given twice: give $queue"
 refused lasack inflight 65536 -- \
 	"lasack: inflight cannot be \"65536\": give $below, auto or off"
-refused lasack quantum 1500 -- \
-	"lasack: unknown option \"quantum\": known are limit, inflight"
+memory="65536 to 4294967295 bytes"
+refused lasack memory_limit 63k -- \
+	"lasack: memory_limit cannot be \"63k\": give $memory"
+refused lasack memory_limit 4g -- \
+	"lasack: memory_limit cannot be \"4g\": give $memory"
+refused lasack memory_limit 1mbit -- \
+	"lasack: memory_limit cannot be \"1mbit\": give $memory"
+refused lasack memory_limit 1.1.1m -- \
+	"lasack: memory_limit cannot be \"1.1.1m\": give $memory"
+refused lasack flows 0 -- "lasack: flows cannot be \"0\": give 1 to 65535"
+refused lasack flows 65536 -- "lasack: flows cannot be \"65536\": give 1 to 65535"
+refused lasack flows 1.5 -- "lasack: flows cannot be \"1.5\": give 1 to 65535"
+refused lasack flows 1k -- "lasack: flows cannot be \"1k\": give 1 to 65535"
+times="100ms to 86400s or off"
+refused lasack idle 300 -- "lasack: idle cannot be \"300\": give $times"
+refused lasack idle 99ms -- "lasack: idle cannot be \"99ms\": give $times"
+refused lasack idle 86401s -- "lasack: idle cannot be \"86401s\": give $times"
+refused lasack idle -5s -- "lasack: idle cannot be \"-5s\": give $times"
+refused lasack idle nans -- "lasack: idle cannot be \"nans\": give $times"
+refused lasack weights 2 1 -- "lasack: unknown option \"weights\": known are limit,\
+ memory_limit, flows, idle, inflight"
 refused inflight limit -- "inflight: limit has no value: give $below or auto"
 refused inflight limit off -- \
 	"inflight: limit cannot be \"off\": give $below or auto"

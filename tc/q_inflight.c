@@ -7,7 +7,7 @@
  */
 #include <inttypes.h>
 #include "../kernel/uapi/pkt_sch_inflight.h"
-#include "packet_options.h"
+#include "qdisc_options.h"
 
 static const char inflight_usage[] =
 	"Usage: ... inflight [ limit { auto | PACKETS } ]\n"
@@ -16,21 +16,22 @@ static const char inflight_usage[] =
 	"  tc qdisc replace dev wlan0 root handle 1: inflight limit auto\n"
 	"  tc qdisc replace dev wlan0 parent 1:1 fq_codel\n";
 
-static const struct packet_word inflight_limit_words[] = {
+static const struct option_word inflight_limit_words[] = {
 	{ "auto", TC_INFLIGHT_AUTO },
 	{ NULL, 0 },
 };
 
-static const struct packet_option inflight_options[] = {
-	{ "limit", TCA_INFLIGHT_LIMIT, TC_INFLIGHT_MAX, inflight_limit_words },
-	{ NULL, 0, 0, NULL },
+static const struct qdisc_option inflight_options[] = {
+	{ "limit", TCA_INFLIGHT_LIMIT, UNIT_PACKETS, 1, TC_INFLIGHT_MAX,
+	  inflight_limit_words },
+	{ .name = NULL },
 };
 
 static int inflight_parse_qopt(struct qdisc_util *qu, int argc, char **argv,
 			       struct nlmsghdr *n, const char *dev)
 {
 	(void)dev;
-	return packet_options_parse(qu->id, inflight_options, inflight_usage,
+	return qdisc_options_parse(qu->id, inflight_options, inflight_usage,
 				    argc, argv, n);
 }
 
@@ -39,7 +40,7 @@ static int inflight_print_qopt(struct qdisc_util *qu, FILE *f,
 {
 	(void)qu;
 	(void)f;
-	packet_options_print(inflight_options, opt);
+	qdisc_options_print(inflight_options, opt);
 	return 0;
 }
 

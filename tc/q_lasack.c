@@ -6,33 +6,49 @@
  * newer module are read as far as both know them.
  */
 #include <inttypes.h>
+#include <stdint.h>
 #include "../kernel/uapi/pkt_sch_inflight.h"
 #include "../kernel/uapi/pkt_sch_lasack.h"
-#include "packet_options.h"
+#include "qdisc_options.h"
 
 static const char lasack_usage[] =
-	"Usage: ... lasack [ limit PACKETS ] [ inflight { auto | off | PACKETS } ]\n"
-	"  limit     packets queued, 1 to 1048576; the device's txqueuelen by default\n"
-	"  inflight  packets below the qdisc, 1 to 65535; auto on Wi-Fi, else off\n"
+	"Usage: ... lasack [ limit PACKETS ] [ memory_limit BYTES ] [ flows NUMBER ]\n"
+	"                  [ idle { off | TIME } ] [ inflight { auto | off | PACKETS } ]\n"
+	"  limit         packets queued, 1 to 1048576; the device's txqueuelen by default\n"
+	"  memory_limit  memory of these, 64k to 4294967295 bytes; 32m by default\n"
+	"  flows         flows remembered, 1 to 65535, 256 bytes each; 1024 by default\n"
+	"  idle          a flow is forgotten after, 100ms to 86400s; 300s by default\n"
+	"  inflight      packets below the qdisc, 1 to 65535; auto on Wi-Fi, else off\n"
 	"Example: tc qdisc replace dev wlan0 root lasack limit 100 inflight auto\n";
 
-static const struct packet_word lasack_inflight_words[] = {
+static const struct option_word lasack_inflight_words[] = {
 	{ "auto", TC_INFLIGHT_AUTO },
 	{ "off", TC_INFLIGHT_OFF },
 	{ NULL, 0 },
 };
 
-static const struct packet_option lasack_options[] = {
-	{ "limit", TCA_LASACK_LIMIT, TC_LASACK_LIMIT_MAX, NULL },
-	{ "inflight", TCA_LASACK_INFLIGHT, TC_INFLIGHT_MAX, lasack_inflight_words },
-	{ NULL, 0, 0, NULL },
+static const struct option_word lasack_off[] = {
+	{ "off", 0 },
+	{ NULL, 0 },
+};
+
+static const struct qdisc_option lasack_options[] = {
+	{ "limit", TCA_LASACK_LIMIT, UNIT_PACKETS, 1, TC_LASACK_LIMIT_MAX, NULL },
+	{ "memory_limit", TCA_LASACK_MEMORY_LIMIT, UNIT_BYTES,
+	  TC_LASACK_MEMORY_MIN, UINT32_MAX, NULL },
+	{ "flows", TCA_LASACK_FLOWS, UNIT_NONE, 1, TC_LASACK_FLOWS_MAX, NULL },
+	{ "idle", TCA_LASACK_IDLE, UNIT_TIME,
+	  TC_LASACK_TIME_MIN, TC_LASACK_TIME_MAX, lasack_off },
+	{ "inflight", TCA_LASACK_INFLIGHT, UNIT_PACKETS, 1, TC_INFLIGHT_MAX,
+	  lasack_inflight_words },
+	{ .name = NULL },
 };
 
 static int lasack_parse_qopt(struct qdisc_util *qu, int argc, char **argv,
 			     struct nlmsghdr *n, const char *dev)
 {
 	(void)dev;
-	return packet_options_parse(qu->id, lasack_options, lasack_usage, argc,
+	return qdisc_options_parse(qu->id, lasack_options, lasack_usage, argc,
 				    argv, n);
 }
 
@@ -40,7 +56,7 @@ static int lasack_print_qopt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
 {
 	(void)qu;
 	(void)f;
-	packet_options_print(lasack_options, opt);
+	qdisc_options_print(lasack_options, opt);
 	return 0;
 }
 
@@ -64,6 +80,11 @@ static int lasack_print_xstats(struct qdisc_util *qu, FILE *f,
 	print_count("pushed_out", " pushed_out %" PRIu64, st.pushed_out);
 	print_count("evicted", " evicted %" PRIu64, st.evicted);
 	print_count("overflow", " overflow %" PRIu64, st.overflow);
+	print_nl();
+	print_count("active", "  active %" PRIu64, st.active);
+	print_count("expired", " expired %" PRIu64, st.expired);
+	print_count("collisions", " collisions %" PRIu64, st.collisions);
+	print_count("memory_bytes", " memory %" PRIu64 "b", st.memory);
 	print_nl();
 	print_count("not_ip", "  not_ip %" PRIu64, st.not_ip);
 	print_count("portless", " portless %" PRIu64, st.portless);

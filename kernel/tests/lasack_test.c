@@ -9,83 +9,7 @@
 #include <kunit/test.h>
 #include <linux/module.h>
 #include <linux/prandom.h>
-#include "../lasack_queue.h"
-
-static int lasack_test_init(struct kunit *test)
-{
-	struct lasack_queue *q = kunit_kzalloc(test, sizeof(*q), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, q);
-	KUNIT_ASSERT_EQ(test, lasack_queue_init(q), 0);
-	test->priv = q;
-	return 0;
-}
-
-static void lasack_test_exit(struct kunit *test)
-{
-	struct lasack_queue *q = test->priv;
-	struct sk_buff *skb;
-
-	while ((skb = lasack_queue_serve(q)))
-		kfree_skb(skb);
-	lasack_queue_free(q);
-}
-
-/* A segment of connection @id, in the direction of its data or of its ACKs. */
-static struct tcp_segment data(u32 id, u32 payload)
-{
-	return (struct tcp_segment) {
-		.key.port = { cpu_to_be16(id), cpu_to_be16(id >> 16) },
-		.class = SEGMENT_TCP,
-		.payload = payload,
-	};
-}
-
-static struct tcp_segment ack(u32 id, u32 ack_seq)
-{
-	struct tcp_segment seg = data(id, 0);
-
-	seg.ack = 1;
-	seg.pure_ack = 1;
-	seg.ack_seq = ack_seq;
-	return seg;
-}
-
-/* Queue a packet that can be told from others by @mark. */
-static void add(struct kunit *test, struct tcp_segment seg, u32 mark)
-{
-	struct sk_buff *skb = alloc_skb(1, GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, skb);
-	skb->mark = mark;
-	lasack_queue_add(test->priv, skb, &seg);
-}
-
-/* The mark of what was taken, 0 for nothing. */
-static u32 taken(struct sk_buff *skb)
-{
-	u32 mark = skb ? skb->mark : 0;
-
-	kfree_skb(skb);
-	return mark;
-}
-
-static u32 serve(struct kunit *test)
-{
-	return taken(lasack_queue_serve(test->priv));
-}
-
-static u32 push_out(struct kunit *test)
-{
-	return taken(lasack_queue_push_out(test->priv));
-}
-
-static u64 attained(struct kunit *test, u32 id)
-{
-	struct tcp_segment seg = data(id, 0);
-
-	return lasack_queue_flow(test->priv, &seg)->attained;
-}
+#include "lasack_packets.h"
 
 static void lasack_data_is_charged_when_sent(struct kunit *test)
 {
@@ -309,8 +233,8 @@ static void lasack_flows_never_merge(struct kunit *test)
 	for (id = 1; id <= LASACK_FLOWS; id++)
 		wrong += attained(test, id) != 10 + id;
 	KUNIT_EXPECT_EQ(test, wrong, 0U);
-	KUNIT_EXPECT_EQ(test, q->flows, (u32)LASACK_FLOWS);
-	KUNIT_EXPECT_EQ(test, q->evicted, 0ULL);
+	KUNIT_EXPECT_EQ(test, q->table->flows, (u32)LASACK_FLOWS);
+	KUNIT_EXPECT_EQ(test, q->table->counts.evicted, 0ULL);
 }
 
 static void lasack_oldest_idle_is_evicted(struct kunit *test)
@@ -331,12 +255,12 @@ static void lasack_oldest_idle_is_evicted(struct kunit *test)
 
 	add(test, data(5001, 7), 1);
 	add(test, data(5002, 7), 2);
-	KUNIT_EXPECT_EQ(test, q->evicted, 2ULL);
-	KUNIT_EXPECT_EQ(test, q->flows, (u32)LASACK_FLOWS);
+	KUNIT_EXPECT_EQ(test, q->table->counts.evicted, 2ULL);
+	KUNIT_EXPECT_EQ(test, q->table->flows, (u32)LASACK_FLOWS);
 	KUNIT_EXPECT_EQ(test, attained(test, 1), 200ULL);
 	KUNIT_EXPECT_EQ(test, attained(test, 3), 100ULL);
 	KUNIT_EXPECT_EQ(test, attained(test, 2), 0ULL);	/* takes the place of 4 */
-	KUNIT_EXPECT_EQ(test, q->evicted, 3ULL);
+	KUNIT_EXPECT_EQ(test, q->table->counts.evicted, 3ULL);
 }
 
 static void lasack_rst_ends_a_flow(struct kunit *test)
@@ -349,16 +273,16 @@ static void lasack_rst_ends_a_flow(struct kunit *test)
 	add(test, data(1, 100), 2);
 	KUNIT_EXPECT_EQ(test, push_out(test), 1U);	/* nobody heard it */
 	serve(test);
-	KUNIT_EXPECT_EQ(test, q->flows, 1U);
+	KUNIT_EXPECT_EQ(test, q->table->flows, 1U);
 
 	add(test, data(1, 100), 1);
 	add(test, rst, 2);
-	KUNIT_EXPECT_EQ(test, q->flows, 1U);
+	KUNIT_EXPECT_EQ(test, q->table->flows, 1U);
 	serve(test);
-	KUNIT_EXPECT_EQ(test, q->flows, 1U);
+	KUNIT_EXPECT_EQ(test, q->table->flows, 1U);
 	serve(test);
-	KUNIT_EXPECT_EQ(test, q->flows, 0U);
-	KUNIT_EXPECT_EQ(test, q->evicted, 0ULL);
+	KUNIT_EXPECT_EQ(test, q->table->flows, 0U);
+	KUNIT_EXPECT_EQ(test, q->table->counts.evicted, 0ULL);
 }
 
 static void lasack_full_table_shares_a_flow(struct kunit *test)

@@ -10,11 +10,18 @@
 #include <linux/types.h>
 
 #define TC_LASACK_LIMIT_MAX	1048576U	/* packets */
+#define TC_LASACK_MEMORY_MIN	65536U		/* bytes: more than any one packet */
+#define TC_LASACK_FLOWS_MAX	65535U
+#define TC_LASACK_TIME_MIN	100U		/* ms, of all times but 0: off */
+#define TC_LASACK_TIME_MAX	86400000U	/* ms: a day */
 
 enum {
 	TCA_LASACK_UNSPEC,
 	TCA_LASACK_LIMIT,	/* u32: 1..TC_LASACK_LIMIT_MAX packets */
 	TCA_LASACK_INFLIGHT,	/* u32: a bound as in pkt_sch_inflight.h */
+	TCA_LASACK_MEMORY_LIMIT, /* u32: bytes, from TC_LASACK_MEMORY_MIN */
+	TCA_LASACK_FLOWS,	/* u32: 1..TC_LASACK_FLOWS_MAX */
+	TCA_LASACK_IDLE,	/* u32: ms */
 	__TCA_LASACK_MAX
 };
 
@@ -35,6 +42,12 @@ struct tc_lasack_xstats {
 	/* the bound below, as in struct tc_inflight_xstats */
 	__u64	throttled;
 	__u64	untracked;
+
+	__u32	active;		/* of flows, those with packets */
+	__u32	reserved;
+	__u64	expired;	/* idle flows forgotten after their time */
+	__u64	collisions;	/* new flows in a hash bucket already in use */
+	__u64	memory;		/* truesize of the packets queued, bytes */
 };
 
 #endif

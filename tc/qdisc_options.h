@@ -1,26 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Options that take a number of packets or a word, described by a table.
+ * Options that take a value in a unit, or a word, described by a table.
  */
-#ifndef LASACK_PACKET_OPTIONS_H
-#define LASACK_PACKET_OPTIONS_H
+#ifndef LASACK_QDISC_OPTIONS_H
+#define LASACK_QDISC_OPTIONS_H
 
 #include "tc_plugin.h"
 
-struct packet_word {
+/* Written as in tc(8), "PARAMETERS"; what goes to the kernel is a u32. */
+enum option_unit {
+	UNIT_NONE,	/* a plain number */
+	UNIT_PACKETS,
+	UNIT_BYTES,	/* 10, 10b, 10k, 10kb, 1.5m, 1g: k is 1024 */
+	UNIT_TIME,	/* 5s, 0.5s, 200ms; in ms. A bare number is in us */
+};
+
+struct option_word {
 	const char *word;	/* NULL ends the list */
 	__u32 value;
 };
 
-struct packet_option {
+struct qdisc_option {
 	const char *name;	/* NULL ends the table */
 	int attribute;		/* TCA_*, a u32 */
-	__u32 max;		/* packets, from 1 */
-	const struct packet_word *words;	/* or NULL: numbers only */
+	enum option_unit unit;
+	__u32 min;
+	__u32 max;
+	const struct option_word *words;	/* or NULL: values only */
 };
 
 /**
- * packet_options_parse() - turn a qdisc's arguments into netlink attributes
+ * qdisc_options_parse() - turn a qdisc's arguments into netlink attributes
  * @qdisc: its name, for messages
  * @options: what it takes
  * @usage: printed for "help"
@@ -28,24 +38,16 @@ struct packet_option {
  *
  * Return: 0, or -1 after one line on stderr (the usage for "help").
  */
-int packet_options_parse(const char *qdisc, const struct packet_option *options,
+int qdisc_options_parse(const char *qdisc, const struct qdisc_option *options,
 			 const char *usage, int argc, char **argv,
 			 struct nlmsghdr *n);
 
 /**
- * packet_option_print() - print one option as it was given
- * @option: its description
- * @rta: its attribute, or NULL: nothing is printed
- */
-void packet_option_print(const struct packet_option *option,
-			 const struct rtattr *rta);
-
-/**
- * packet_options_print() - print all options of TCA_OPTIONS
+ * qdisc_options_print() - print all options of TCA_OPTIONS
  * @options: what the qdisc has
  * @opt: TCA_OPTIONS, or NULL
  */
-void packet_options_print(const struct packet_option *options,
+void qdisc_options_print(const struct qdisc_option *options,
 			  struct rtattr *opt);
 
 /**

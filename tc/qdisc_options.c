@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Options that take a value in a unit, or a word, described by a table.
+ *
+ * Principle: an operator's mistake costs one line that names the option and
+ * says what it takes; nothing is sent to the kernel then.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include "qdisc_options.h"
+
+#define OPTIONS_MAX	16
+
+struct unit_suffix {
+	const char *suffix;	/* NULL ends the list */
+	double factor;
+};
+
+static const struct unit_suffix byte_suffixes[] = {
+	{ "", 1 }, { "b", 1 }, { "k", 0x1p10 }, { "kb", 0x1p10 },
+	{ "m", 0x1p20 }, { "mb", 0x1p20 }, { "g", 0x1p30 }, { "gb", 0x1p30 },
+	{ NULL, 0 },
+};
+
+static const struct unit_suffix time_suffixes[] = {
+	{ "", 1e-3 }, { "us", 1e-3 }, { "ms", 1 }, { "s", 1000 }, { NULL, 0 },
+};
+
+/* Room for a formatted value: "4294967295 packets" is not longer. */
+#define VALUE_SIZE	24
+
+static const char *format_bytes(char *text, __u32 bytes)
+{
+	if (bytes && bytes % (1 << 20) == 0)
+		snprintf(text, VALUE_SIZE, "%uMb", bytes >> 20);
+	else if (bytes && bytes % (1 << 10) == 0)
+		snprintf(text, VALUE_SIZE, "%uKb", bytes >> 10);
+	else
+		snprintf(text, VALUE_SIZE, "%ub", bytes);
+	return text;
+}
+
+static const char *format_time(char *text, __u32 ms)
+{
+	if (ms % 1000 == 0)
+		snprintf(text, VALUE_SIZE, "%us", ms / 1000);
+	else
+		snprintf(text, VALUE_SIZE, "%ums", ms);
+	return text;
+}
+
+/* "1 to 65535 packets, auto or off" */
+static void print_expectation(const struct qdisc_option *option)
+{
+	const struct option_word *word = option->words;
+	char min[VALUE_SIZE], max[VALUE_SIZE];
+
+	if (option->unit == UNIT_TIME)
+		fprintf(stderr, "%s to %s", format_time(min, option->min),
+			format_time(max, option->max));
+	else
+		fprintf(stderr, "%u to %u", option->min, option->max);
+	if (option->unit == UNIT_PACKETS)
+		fputs(" packets", stderr);
+	if (option->unit == UNIT_BYTES)
+		fputs(" bytes", stderr);
+	for (; word && word->word; word++)
+		fprintf(stderr, "%s%s", word[1].word ? ", " : " or ", word->word);
+	fputc('\n', stderr);
+}
+
+static int refuse(const char *qdisc, const struct qdisc_option *option,
+		  const char *what)
+{
+	fprintf(stderr, "%s: %s %s: give ", qdisc, option->name, what);
+	print_expectation(option);
+	return -1;
+}
+
+static const struct qdisc_option *
+find_option(const struct qdisc_option *options, const char *name)
+{
+	for (; options->name; options++) {
+		if (strcmp(options->name, name) == 0)
+			return options;
+	}
+	return NULL;
+}
+
+static int refuse_unknown(const char *qdisc, const char *name,
+			  const struct qdisc_option *options)
+{
+	const char *separator = "";
+
+	fprintf(stderr, "%s: unknown option \"%s\": known are ", qdisc, name);
+	for (; options->name; options++) {
+		fprintf(stderr, "%s%s", separator, options->name);
+		separator = ", ";
+	}
+	fputc('\n', stderr);
+	return -1;
+}
+
+static const struct unit_suffix *unit_suffixes(enum option_unit unit)
+{
+	if (unit == UNIT_BYTES)
+		return byte_suffixes;
+	if (unit == UNIT_TIME)
+		return time_suffixes;
+	return NULL;
+}
+
+/*
+ * A decimal number, with a fraction if a suffix may follow: strtod() alone
+ * takes signs, spaces, hex and "nan".
+ */
+static int parse_number(const struct qdisc_option *option, const char *arg,
+			double *number)
+{
+	const struct unit_suffix *suffix = unit_suffixes(option->unit);
+	size_t length = strspn(arg, suffix ? "0123456789." : "0123456789");
+	char *end;
+
+	if (!length)
+		return -1;
+	*number = strtod(arg, &end);
+	if (end != arg + length)
+		return -1;
+	if (!suffix)
+		return *end ? -1 : 0;
+	for (; suffix->suffix; suffix++) {
+		if (strcasecmp(suffix->suffix, end) == 0) {
+			*number *= suffix->factor;
+			return 0;
+		}
+	}
+	return -1;
+}
+
+static int parse_value(const struct qdisc_option *option, const char *arg,
+		       __u32 *value)
+{
+	const struct option_word *word = option->words;
+	double number;
+
+	for (; word && word->word; word++) {
+		if (strcmp(word->word, arg) == 0) {
+			*value = word->value;
+			return 0;
+		}
+	}
+	if (parse_number(option, arg, &number))
+		return -1;
+	if (number < option->min || number > option->max)
+		return -1;
+	*value = number;
+	return 0;
+}
+
+int qdisc_options_parse(const char *qdisc, const struct qdisc_option *options,
+			 const char *usage, int argc, char **argv,
+			 struct nlmsghdr *n)
+{
+	const struct qdisc_option *option;
+	bool seen[OPTIONS_MAX] = { false };
+	struct rtattr *nest;
+	char what[64];
+	__u32 value;
+
+	nest = addattr_nest(n, TC_REQUEST_MAX, TCA_OPTIONS | NLA_F_NESTED);
+	for (; argc > 0; argc -= 2, argv += 2) {
+		if (strcmp(*argv, "help") == 0) {
+			fputs(usage, stderr);
+			return -1;
+		}
+		option = find_option(options, *argv);
+		if (!option)
+			return refuse_unknown(qdisc, *argv, options);
+		if (seen[option - options])
+			return refuse(qdisc, option, "is given twice");
+		seen[option - options] = true;
+		if (argc < 2)
+			return refuse(qdisc, option, "has no value");
+		if (parse_value(option, argv[1], &value)) {
+			snprintf(what, sizeof(what), "cannot be \"%s\"", argv[1]);
+			return refuse(qdisc, option, what);
+		}
+		addattr32(n, TC_REQUEST_MAX, option->attribute, value);
+	}
+	addattr_nest_end(n, nest);
+	return 0;
+}
+
+/* JSON has bytes, and times in microseconds as tc's own disciplines do. */
+static void option_print(const struct qdisc_option *option,
+			 const struct rtattr *rta)
+{
+	const struct option_word *word = option->words;
+	char text[VALUE_SIZE];
+	__u64 json;
+	__u32 value;
+
+	if (!rta || RTA_PAYLOAD(rta) < sizeof(value))
+		return;
+	memcpy(&value, RTA_DATA(rta), sizeof(value));
+
+	print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s ", option->name);
+	for (; word && word->word; word++) {
+		if (word->value == value) {
+			print_color_string(PRINT_ANY, COLOR_NONE, option->name,
+					   "%s ", word->word);
+			return;
+		}
+	}
+	json = value;
+	if (option->unit == UNIT_BYTES) {
+		format_bytes(text, value);
+	} else if (option->unit == UNIT_TIME) {
+		format_time(text, value);
+		json *= 1000;
+	} else {
+		snprintf(text, sizeof(text), "%u%s", value,
+			 option->unit == UNIT_PACKETS ? "p" : "");
+	}
+	print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s ", text);
+	print_color_u64(PRINT_JSON, COLOR_NONE, option->name, NULL, json);
+}
+
+void qdisc_options_print(const struct qdisc_option *options,
+			  struct rtattr *opt)
+{
+	struct rtattr *tb[OPTIONS_MAX + 1];
+
+	if (!opt)
+		return;
+	parse_rtattr_flags(tb, OPTIONS_MAX, RTA_DATA(opt), RTA_PAYLOAD(opt),
+			   NLA_F_NESTED);
+	for (; options->name; options++)
+		option_print(options, tb[options->attribute]);
+}
+
+void xstats_copy(void *to, size_t size, const struct rtattr *xstats)
+{
+	size_t there = RTA_PAYLOAD(xstats);
+
+	memset(to, 0, size);
+	memcpy(to, RTA_DATA(xstats), there < size ? there : size);
+}
