@@ -91,9 +91,37 @@ def relative_total(row: Row, rows: Sequence[Row]) -> float | None:
 
 
 def connections(run: Json, direction: str) -> list[float]:
-    """Goodputs in Mb/s of a run's connections of one direction; empty when one is unknown."""
+    """Goodputs in Mb/s of a run's connections of one direction; empty when one is unknown.
+
+    Transfers of a workload are none: how fast they end says more than their share of a window.
+    """
     goodputs = [flow["goodput_mbps"] for flow in run["flows"] if flow["dir"] == direction]
     return [] if None in goodputs else goodputs
+
+
+def has_transfers(rows: Sequence[Row]) -> bool:
+    """Whether any valid run had sized transfers."""
+    return any(run["transfers"] for row in rows for run in row.runs)
+
+
+def has_connections(rows: Sequence[Row]) -> bool:
+    """Whether any valid run had long flows, whose goodputs can be compared."""
+    return any(row.down_each or row.up_each for row in rows)
+
+
+def response(row: Row, direction: str, size: str, figure: str) -> Spread | None:
+    """A figure of a row's response times, in s, by direction and size class, over its seeds."""
+    return spread(run["response_time_s"][direction]["by_size"][size][figure] for run in row.runs)
+
+
+def counted(row: Row, direction: str, size: str, count: str) -> int:
+    """How many transfers of a row, all seeds together: `count` is n or unfinished."""
+    return sum(run["response_time_s"][direction]["by_size"][size][count] for run in row.runs)
+
+
+def transfers(row: Row, direction: str) -> list[Json]:
+    """All transfers of a row in a direction, all seeds together."""
+    return [one for run in row.runs for one in run["transfers"] if one["dir"] == direction]
 
 
 def _varied(runs: Sequence[Json]) -> list[str]:

@@ -45,7 +45,7 @@ table.small td { padding-top: .3rem; padding-bottom: .3rem; font-size: .86rem; }
 figure { margin: 1rem 0 0; }
 figcaption { color: var(--faint); font-size: .88rem; max-width: 46rem; }
 img { display: block; width: 100%; height: auto; }
-img.bars { max-width: 34rem; }
+img.bars { max-width: 34rem; } img.wide { max-width: 50rem; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .35rem 1.4rem; margin: 0; }
 dt { color: var(--faint); } dd { margin: 0; overflow-wrap: anywhere; }
 code, pre { font: .88em/1.5 ui-monospace, "DejaVu Sans Mono", monospace; }

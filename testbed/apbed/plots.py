@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The pictures: goodput of each flow over time, and of each connection by scheduler.
+"""The pictures: goodput of each flow and connection, and response time by size of transfer.
 
-Principle: one scale for all panels, so that they can be compared; colour says the direction
-and nothing else (Okabe and Ito's palette, safe for colour-blind readers: blue for downloads,
-vermilion for uploads); labels stand at the lines. A gap in the data is a gap in the line.
+Principle: one scale for all panels, so that they can be compared; of goodput colour says the
+direction and nothing else (Okabe and Ito's palette, safe for colour-blind readers: blue for
+downloads, vermilion for uploads); where lines are schedulers, each has another of that palette's
+colours. A gap in the data is a gap in the line.
 """
 
 from __future__ import annotations
@@ -19,13 +20,18 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullLocator
 
-from apbed.comparison import Row, connections
+from apbed.comparison import Row, connections, transfers
+from apbed.response import DIRECTIONS, conditional, size_at
 from apbed.run_directory import Json
 
 COLORS = {"down": "#0072B2", "up": "#D55E00", "pulse": "#777777"}
 WORDS = {"down": "downloads", "up": "uploads"}
 INK, FAINT = "#1a1f26", "#6b7480"
+SCHEDULERS = (FAINT, "#CC79A7", "#009E73", "#E69F00", "#56B4E9", INK)  # in the rows' order
+SIZE_BINS = 20  # of response time by size: 5 % of the transfers each
+PER_BIN = 5  # and at least so many
 PANEL_IN = (3.5, 2.7)  # width and height in inches
 COLUMNS = 3
 PNG_DPI = 160
@@ -117,6 +123,56 @@ def goodput_bars(rows: Sequence[Row]) -> Figure:
         panel.spines["bottom"].set_visible(False)
         panel.set_xlabel("Mb/s per connection")
         return figure
+
+
+def response_by_size(rows: Sequence[Row]) -> Figure:
+    """Mean response time by percentile of size, a panel per direction (paper 001's figure 4)."""
+    with _style():
+        figure = Figure(figsize=(2 * PANEL_IN[0] + 0.6, PANEL_IN[1] + 0.5), layout="constrained")
+        panels = figure.subplots(1, len(DIRECTIONS), sharey=True)
+        for panel, direction in zip(panels.flat, DIRECTIONS, strict=True):
+            for place, row in enumerate(rows):
+                given = transfers(row, direction)
+                points = conditional(given, max(1, min(SIZE_BINS, len(given) // PER_BIN)))
+                percents = [percent for percent, _ in points]
+                means = [np.nan if mean is None else mean for _, mean in points]
+                color = SCHEDULERS[place % len(SCHEDULERS)]
+                panel.plot(percents, means, color=color, linewidth=1.8, label=row.name)
+            title = WORDS[direction]
+            panel.set_title(
+                title, loc="left", fontsize=11, fontweight="bold", color=COLORS[direction]
+            )
+            _scale_by_size(panel, [one for row in rows for one in transfers(row, direction)])
+        panels[0].set_ylabel("mean response time, seconds")
+        panels[0].legend(
+            loc="upper left",
+            frameon=False,
+            labelcolor="linecolor",
+            prop={"weight": "bold"},
+        )
+        return figure
+
+
+def _scale_by_size(panel: Axes, given: Sequence[Json]) -> None:
+    """Logarithmic seconds; percentiles with their sizes below."""
+    panel.set_yscale("log")
+    panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    panel.yaxis.set_major_formatter(lambda seconds, _: f"{seconds:g}")
+    panel.yaxis.set_minor_locator(NullLocator())
+    panel.set_xlim(0, 100)
+    percents = (0, 25, 50, 75, 100)
+    sizes = [f"\n{_size(given, percent)}" if given else "" for percent in percents]
+    labels = [f"{percent} %{size}" for percent, size in zip(percents, sizes, strict=True)]
+    panel.set_xticks(percents, labels)
+    first, *_, last = panel.get_xticklabels()
+    first.set_horizontalalignment("left")
+    last.set_horizontalalignment("right")
+    panel.set_xlabel("transfers by size, and the size there")
+
+
+def _size(given: Sequence[Json], percent: float) -> str:
+    size = size_at(given, percent)
+    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.0f} kB"
 
 
 def _extent(rows: Sequence[Row]) -> tuple[float, float]:

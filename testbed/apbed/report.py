@@ -11,20 +11,38 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
+from matplotlib.figure import Figure
+
 from apbed import plots
-from apbed.comparison import Row, Spread, compare, relative_total, spread
+from apbed.comparison import (
+    Row,
+    Spread,
+    compare,
+    counted,
+    has_connections,
+    has_transfers,
+    relative_total,
+    response,
+    spread,
+)
 from apbed.errors import ApbedError
 from apbed.page import definitions, document, picture, table
+from apbed.response import DIRECTIONS, SHORT, SIZE_CLASSES
 from apbed.run_directory import Json, read_object
 from apbed.table import render_table, verdict
 
 __all__ = ["render_table", "write_report"]
 
 UNKNOWN = "\N{EN DASH}"
+SIZE_WORDS = dict(zip(SIZE_CLASSES, ("under 100 kB", "to 1 MB", "from 1 MB"), strict=True))
 
 
 def write_report(directory: Path) -> Path:
-    """Write DIR/report.html, goodput.svg and goodput.png from DIR/summary.json; return the page."""
+    """Write DIR/report.html and its pictures from DIR/summary.json; return the page.
+
+    Pictures of their own: goodput.svg and .png of long flows, response.svg and .png of
+    transfers; each where a scenario has such.
+    """
     summary = read_object(directory / "summary.json")
     if summary is None:
         raise ApbedError(f"{directory} has no summary.json; `apbed report {directory}` makes it")
@@ -34,33 +52,57 @@ def write_report(directory: Path) -> Path:
     sections = [
         _header(summary, title, rows),
         _invalid(summary["runs"]),
-        _comparison(rows),
-        _pictures(rows),
-        _response_times(rows),
+        *_results(rows),
         _medium(rows),
         _method(directory, summary, manifest),
         _every_run(summary["runs"]),
     ]
-    figure = plots.goodput_over_time(rows)
-    _write(directory / "goodput.svg", plots.to_svg(figure).encode())
-    _write(directory / "goodput.png", plots.to_png(figure))
+    if has_connections(rows) or not has_transfers(rows):
+        _keep(directory / "goodput", plots.goodput_over_time(rows))
+    if has_transfers(rows):
+        _keep(directory / "response", plots.response_by_size(rows))
     page = directory / "report.html"
     _write(page, document(title, "\n".join(filter(None, sections))).encode())
     return page
 
 
 def headline(rows: Sequence[Row]) -> str:
-    """One sentence: what a download gets of what an upload gets, the most even first."""
+    """One sentence: what a download gets of what an upload gets, the most even first; without
+    long flows, how long short downloads take, the fastest first."""
+    if has_transfers(rows) and not has_connections(rows):
+        return _response_headline(rows)
     known = [(row.name, row.ratio.mean) for row in rows if row.ratio is not None]
     if not known:
         return "No valid run with both downloads and uploads."
     known.sort(key=lambda entry: abs(1 - min(entry[1], 1 / entry[1])) if entry[1] else 1.0)
     (name, ratio), *others = known
     sentence = f"Under {name} a download gets {ratio:.2f} times what an upload gets"
-    if others:
-        rest = [f"{ratio:.2f} under {name}" for name, ratio in others]
+    return _and_others(sentence, [f"{ratio:.2f} under {name}" for name, ratio in others])
+
+
+def _response_headline(rows: Sequence[Row]) -> str:
+    known = [(p90.mean, row.name) for row in rows if (p90 := response(row, "down", SHORT, "p90"))]
+    if not known:
+        return "No valid run in which a download under 100 kB ended."
+    (seconds, name), *others = sorted(known)
+    sentence = f"Nine in ten downloads under 100 kB end within {seconds:.2f} s under {name}"
+    return _and_others(sentence, [f"{seconds:.2f} s under {name}" for seconds, name in others])
+
+
+def _and_others(sentence: str, rest: Sequence[str]) -> str:
+    if rest:
         sentence += "; " + ", ".join(rest[:-1]) + (" and " if rest[:-1] else "") + rest[-1]
     return sentence + "."
+
+
+def _results(rows: Sequence[Row]) -> list[str]:
+    """Goodputs of long flows and response times of transfers, whichever there are."""
+    parts = []
+    if has_connections(rows) or not has_transfers(rows):
+        parts += [_comparison(rows), _pictures(rows)]
+    if has_transfers(rows):
+        parts += [_short_transfers(rows), _response_picture(rows), _response_times(rows)]
+    return parts
 
 
 def _header(summary: Json, title: str, rows: Sequence[Row]) -> str:
@@ -145,21 +187,62 @@ def _alt(row: Row) -> str:
     )
 
 
+def _short_transfers(rows: Sequence[Row]) -> str:
+    """At a glance: the transfers LAS is for."""
+    headings = ["scheduler<br>at the access point"]
+    for direction in DIRECTIONS:
+        word = f'<span class="{direction}">{plots.WORDS[direction]}</span>'
+        headings += [f"{word}<br>50 %, s", "<br>90 %, s", "<br>99 %, s", "not<br>ended"]
+    headings.append("total<br>Mb/s")
+    cells = []
+    for row in rows:
+        line = [f"{escape(row.name)}<small><code>{escape(row.words)}</code></small>"]
+        for direction in DIRECTIONS:
+            line += [
+                _spread(response(row, direction, SHORT, name)) for name in ("p50", "p90", "p99")
+            ]
+            line.append(str(counted(row, direction, SHORT, "unfinished")))
+        cells.append([*line, _spread(row.total)])
+    seeds = max((len(row.runs) for row in rows), default=0)
+    words = f"Means over {seeds} seeds, the range below; counts of all seeds. " if seeds > 1 else ""
+    offered = spread(run["offered_mbps"] for row in rows[:1] for run in row.runs)
+    if offered:
+        words += f"Offered: {offered.mean:.2f} Mb/s"
+        words += f" ({offered.low:.2f} to {offered.high:.2f}). " if offered.n > 1 else ". "
+    return (
+        f"<h2>How long transfers under 100 kB take</h2>\n{table(headings, cells)}\n"
+        f'<p class="note">{words}From the client\'s SYN to the last byte at the receiver, of the '
+        "transfers that ended; every scheduler met the same ones at the same times.</p>"
+    )
+
+
+def _response_picture(rows: Sequence[Row]) -> str:
+    alt = "Mean response time by size of transfer, a line per scheduler, downloads and uploads."
+    shown = picture(plots.to_svg(plots.response_by_size(rows)), alt, "wide")
+    return (
+        f"<h2>Response time by size</h2>\n<figure>{shown}\n"
+        "<figcaption>Transfers of all seeds in order of size, in bins of as many each; the mean "
+        "of those that ended. As in figures 4 and 5 of paper 001.</figcaption></figure>"
+    )
+
+
 def _response_times(rows: Sequence[Row]) -> str:
     cells = []
     for row in rows:
-        for direction in ("down", "up"):
-            times = [run["response_time_s"][direction] for run in row.runs]
-            if not sum(entry["n"] for entry in times):
-                continue
-            count = str(sum(entry["n"] for entry in times))
-            names = ("mean", "p10", "p50", "p90")
-            figures = [_spread(spread(entry[name] for entry in times)) for name in names]
-            cells.append([escape(row.name), plots.WORDS[direction], count, *figures])
-    if not cells:
-        return ""
-    headings = ["scheduler", "", "transfers", "mean", "10 %", "50 %", "90 %"]
-    return f"<h2>Response time, seconds</h2>\n{table(headings, cells, left=[1])}"
+        for direction in DIRECTIONS:
+            for size, words in SIZE_WORDS.items():
+                counts = [counted(row, direction, size, count) for count in ("n", "unfinished")]
+                if not sum(counts):
+                    continue
+                names = ("mean", "p10", "p50", "p90", "p99")
+                figures = [_spread(response(row, direction, size, name)) for name in names]
+                first = [escape(row.name), plots.WORDS[direction], words]
+                cells.append([*first, *map(str, counts), *figures])
+    headings = ["scheduler", "", "size", "ended", "not", "mean", "10 %", "50 %", "90 %", "99 %"]
+    return (
+        "<h2>Response times of all transfers, seconds</h2>\n"
+        f"{table(headings, cells, left=[1, 2], small=True)}"
+    )
 
 
 def _medium(rows: Sequence[Row]) -> str:
@@ -282,6 +365,12 @@ def _plain(value: float | None, digits: int = 2) -> str:
 
 def _percent(value: float | None) -> str:
     return UNKNOWN if value is None else f"{100 * value:.0f}\N{NARROW NO-BREAK SPACE}%"
+
+
+def _keep(stem: Path, figure: Figure) -> None:
+    """The figure as STEM.svg and STEM.png, for other pages."""
+    _write(stem.with_suffix(".svg"), plots.to_svg(figure).encode())
+    _write(stem.with_suffix(".png"), plots.to_png(figure))
 
 
 def _write(path: Path, content: bytes) -> None:

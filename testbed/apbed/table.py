@@ -10,7 +10,16 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from apbed.comparison import Row, Spread, compare
+from apbed.comparison import (
+    Row,
+    Spread,
+    compare,
+    counted,
+    has_connections,
+    has_transfers,
+    response,
+)
+from apbed.response import DIRECTIONS, SHORT
 from apbed.run_directory import Json
 
 WIDTH = 80
@@ -32,8 +41,18 @@ def render_table(summary: Json, *, color: bool | None = None) -> str:
         legacy_windows=False,
     )
     rows = compare(summary)
-    console.print(_table(rows, ascii_only=not _unicode()))
-    for line in _notes(summary, rows):
+    tables: list[tuple[Table, list[str]]] = []
+    if has_connections(rows) or not has_transfers(rows):
+        tables.append((_table(rows, ascii_only=not _unicode()), _goodput_notes(rows)))
+    if has_transfers(rows):
+        tables.append((_response_table(rows), _response_notes(rows)))
+    for number, (table, notes) in enumerate(tables):
+        if number:
+            console.print()
+        console.print(table)
+        for line in notes:
+            console.print(line, style="dim", highlight=False)
+    for line in _invalid(summary, rows):
         console.print(line, style="dim", highlight=False)
     return "\n".join(line.rstrip() for line in stream.getvalue().rstrip("\n").splitlines())
 
@@ -68,6 +87,24 @@ def _table(rows: list[Row], ascii_only: bool) -> Table:
     return table
 
 
+def _response_table(rows: list[Row]) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
+    table.add_column("seconds, for\n< 100 kB")
+    for word, style in (("down", DOWN_STYLE), ("up", UP_STYLE)):
+        for heading in (f"{word}\n50 %", "\n90 %", "\n99 %"):
+            table.add_column(Text(heading, style), justify="right", no_wrap=True)
+        table.add_column("\nopen", justify="right", no_wrap=True)
+    table.add_column("total\nMb/s", justify="right", no_wrap=True)
+    for row in rows:
+        cells = []
+        for direction in DIRECTIONS:
+            figures = [response(row, direction, SHORT, name) for name in ("p50", "p90", "p99")]
+            cells += [_number(figure) for figure in figures]
+            cells.append(str(counted(row, direction, SHORT, "unfinished")))
+        table.add_row(row.name, *cells, _number(row.total))
+    return table
+
+
 def _bar(row: Row, ascii_only: bool) -> Text:
     """Who gets what part of a download and an upload together, and the verdict."""
     if not row.runs:
@@ -88,15 +125,28 @@ def _colored(down: str, down_style: str, between: str, up: str, up_style: str, a
     return text
 
 
-def _notes(summary: Json, rows: list[Row]) -> list[str]:
+def _goodput_notes(rows: list[Row]) -> list[str]:
     notes = ["Goodput of each connection, and of all; a ratio and an index of 1 are fair."]
-    seeds = max((len(row.runs) for row in rows), default=0)
-    if seeds > 1:
+    if (seeds := _seeds(rows)) > 1:
         notes.append(f"Means over {seeds} seeds; the ratio is their range.")
-    invalid = sum(len(row.invalid) for row in rows)
-    if invalid:
-        notes.append(f"{invalid} of {len(summary['runs'])} runs are invalid and left out.")
     return notes
+
+
+def _response_notes(rows: list[Row]) -> list[str]:
+    notes = ["Time from a transfer's start to its last byte. Open: not ended when the run was."]
+    if (seeds := _seeds(rows)) > 1:
+        notes.append(f"Times are means over {seeds} seeds; open counts all of them.")
+    return notes
+
+
+def _invalid(summary: Json, rows: list[Row]) -> list[str]:
+    invalid = sum(len(row.invalid) for row in rows)
+    runs = len(summary["runs"])
+    return [f"{invalid} of {runs} runs are invalid and left out."] if invalid else []
+
+
+def _seeds(rows: list[Row]) -> int:
+    return max((len(row.runs) for row in rows), default=0)
 
 
 def _number(value: Spread | None) -> str:

@@ -149,10 +149,36 @@ def write_flow(
     (path / "flows" / f"{name}.jsonl").write_text(text)
 
 
-def add_transfers(path: Path, planned: list[dict[str, Any]], records: list[dict[str, Any]]) -> None:
-    """Give a run a workload: its plan and flowgen's lines."""
+def add_transfers(path: Path, transfers: list[tuple[str, int, float | None]]) -> None:
+    """Give a run a workload: direction, bytes and response time in s (None: open at the end) of
+    each transfer. They start a second apart, the first one 10 s after t0; the server hears of
+    each 0.1 s later. An open one got no answer to its SYN: its client's record is the only one."""
+    planned, lines = [], []
+    for number, (direction, size, seconds) in enumerate(transfers):
+        name, start = f"transfer-{number + 1}", T0_S + 10 + number
+        plan = {"id": name, "station": "sta1", "dir": direction, "bytes": size}
+        planned.append(plan | {"start_s": 10.0 + number})
+        client, server = ("sender", "receiver") if direction == "up" else ("receiver", "sender")
+        flow: dict[str, Any] = {"id": name, "dir": direction, "event": "flow"}
+        flow |= {"error": None, "retrans": 0}
+        if seconds is None:
+            flow |= {"bytes": 0, "first_byte_s": None, "end_s": None}
+        else:
+            flow |= {"bytes": size, "first_byte_s": start + 0.1, "end_s": start + seconds}
+            lines.append(flow | {"side": server, "start_s": start + 0.1})
+        lines.append(flow | {"side": client, "start_s": start})
     run = json.loads((path / "run.json").read_text())
     run["plan"]["transfers"] = planned
     write(path / "run.json", run)
-    text = "".join(json.dumps(record) + "\n" for record in records)
+    text = "".join(json.dumps(line) + "\n" for line in lines)
     (path / "flows" / "workload-sta1.jsonl").write_text(text)
+
+
+def only_transfers(path: Path, transfers: list[tuple[str, int, float | None]]) -> None:
+    """The same without the long flows."""
+    for record in (path / "flows").iterdir():
+        record.unlink()
+    run = json.loads((path / "run.json").read_text())
+    run["plan"]["flows"] = []
+    write(path / "run.json", run)
+    add_transfers(path, transfers)

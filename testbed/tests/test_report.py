@@ -177,6 +177,63 @@ def test_pictures_of_their_own(experiment: Path) -> None:
     assert (experiment / "goodput.svg").read_bytes() == svg
 
 
+@pytest.fixture
+def loaded(tmp_path: Path) -> Path:
+    """Short downloads that take 2 s under FIFO and 0.2 s under LAS-ACK, seed 2 twice as long; one
+    upload is open at the end; no long flows."""
+    rates = {"pfifo limit 50": (0.0, 0.0), "lasack limit 50": (0.0, 0.0)}
+    directory = fabricated.experiment(tmp_path / "out", seeds=(1, 2), rates=rates)
+    for path in directory.glob("runs/*"):
+        seconds = 0.2 if path.name.startswith("lasack") else 2.0
+        seconds *= 2 if path.name.endswith("2") else 1
+        fabricated.only_transfers(path, [("down", 20_000, seconds)] * 9 + [("up", 30_000, None)])
+    return directory
+
+
+def test_response_times_of_rows(loaded: Path) -> None:
+    """Means over the seeds, counts of all; the other direction is not known."""
+    fifo, lasack = rows_of(loaded)
+    assert comparison.has_transfers([fifo]) and not comparison.has_connections([fifo, lasack])
+    p90 = comparison.response(fifo, "down", "under_100kB", "p90")
+    assert p90 is not None and p90.n == 2
+    assert (p90.low, p90.mean, p90.high) == pytest.approx((2.0, 3.0, 4.0))
+    assert comparison.response(fifo, "up", "under_100kB", "p90") is None
+    assert comparison.counted(fifo, "down", "under_100kB", "n") == 18
+    assert comparison.counted(fifo, "up", "under_100kB", "unfinished") == 2
+    assert len(comparison.transfers(fifo, "down")) == 18
+
+
+def test_report_of_transfers(loaded: Path) -> None:
+    """Table, page and picture speak of response times and of nothing that was not measured."""
+    text = table.render_table(summary.summarize(loaded), color=False)
+    assert max(map(len, text.splitlines())) <= 80
+    lasack = next(line for line in text.splitlines() if line.startswith("LAS-ACK"))
+    assert lasack.split()[:9] == ["LAS-ACK", "0.30", "0.30", "0.30", "0", "-", "-", "-", "2"]
+    assert "ratio" not in text
+    page = Page(report.write_report(loaded).read_text())
+    assert page.open == [] and "Who gets what" not in page.words
+    assert (
+        "Nine in ten downloads under 100 kB end within 0.30 s under LAS-ACK; 3.00 s under FIFO."
+        in page.words
+    )
+    assert ElementTree.fromstring((loaded / "response.svg").read_bytes()).tag.endswith("svg")
+    assert (loaded / "response.png").read_bytes().startswith(b"\x89PNG\r\n")
+    assert not (loaded / "goodput.svg").exists()
+
+
+def test_report_of_long_flows_and_transfers(experiment: Path) -> None:
+    """Both tables, in this order, at most 80 columns wide; the ratio is the headline."""
+    for path in experiment.glob("runs/*"):
+        fabricated.add_transfers(path, [("down", 20_000, 0.5), ("up", 200_000, 1.5)])
+    text = table.render_table(summary.summarize(experiment), color=False)
+    assert max(map(len, text.splitlines())) <= 80
+    assert text.index("Jain") < text.index("< 100 kB")
+    words = Page(report.write_report(experiment).read_text()).words
+    assert words.index("Who gets what") < words.index("How long transfers under 100 kB take")
+    assert "Under LAS-ACK a download gets" in words
+    assert (experiment / "goodput.svg").exists() and (experiment / "response.svg").exists()
+
+
 def test_page_needs_a_summary(tmp_path: Path) -> None:
     """One line that says what to do."""
     with pytest.raises(ApbedError, match="apbed report"):
