@@ -36,6 +36,7 @@
 #define FC0_TYPE	0x0c
 #define FC0_TYPE_DATA	0x08
 #define FC0_NO_PAYLOAD	0x40
+#define FC1_RETRY	0x08
 
 /* A frame between its arrival and its TX status. */
 struct air_frame {
@@ -94,12 +95,15 @@ static void on_deliver(void *ctx, int from, struct mac_frame *frame)
 {
 	struct front_end *fe = ctx;
 
+	/* Its ACK was lost: the Retry bit tells the receiver to drop it. */
+	if (frame->arrived)
+		air_frame(frame)->bytes[1] |= FC1_RETRY;
 	if (frame->to >= 0)
 		deliver_to(fe, frame->to, frame);
 	if (frame->to != MAC_EVERYBODY)
 		return;
 	for (int i = 0; i < fe->mac.n_stations; i++)
-		if (i != from)
+		if (i != from && mac_reaches(&fe->mac, from, i, frame))
 			deliver_to(fe, i, frame);
 }
 
@@ -210,7 +214,7 @@ static void write_stats(struct front_end *fe)
 	fe->integrity.lost = fe->in_hand - queued;
 	if (!fe->options.stats)
 		return;
-	stats_write(fe->options.stats, &fe->mac, fe->now, &fe->integrity, -1);
+	stats_write(fe->options.stats, &fe->mac, fe->now, &fe->integrity, NULL);
 	if (fclose(fe->options.stats))
 		fatal("--stats: cannot write: %s", strerror(errno));
 }

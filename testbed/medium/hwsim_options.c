@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The options of `dcfmedium hwsim`: see hwsim_options.h. */
 #include <errno.h>
-#include <getopt.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "hwsim_options.h"
+#include "mac_options.h"
 #include "options.h"
 #include "pcap.h"
 #include "station_option.h"
@@ -18,14 +17,13 @@ static const char hwsim_help[] =
 "`ready` when it has them. SIGUSR1 restarts statistics and random streams;\n"
 "SIGTERM writes the statistics and ends.\n"
 "\n"
-"  --phy PROFILE     see `dcfmedium --help`\n"
-"  --eifs on|off     observers of a collision wait EIFS (on) or DIFS (default on)\n"
 "  --retry M         attempts in all for a frame (default 7)\n"
-"  --seed K          random streams (default 1)\n"
-"  --station ADDR[,name=NAME][,retry=M][,cwmin=N][,cwmax=N]\n"
+MAC_OPTIONS_HELP
+"  --station ADDR[,name=NAME][,retry=M][,cwmin=N][,cwmax=N][,access=A]\n"
 "                    a radio by its interface's address; N counts the values\n"
 "                    of the contention window (802.11b: 32 and 1024). Radios\n"
-"                    not named here get the defaults. May be repeated.\n"
+"                    not named here get the defaults. A is dcf, idle-sense or,\n"
+"                    of an access point among such, aap. May be repeated.\n"
 "  --stats FILE      where SIGTERM writes the statistics (JSON)\n"
 "  --pcap FILE       every attempt, with radiotap headers; collided ones have\n"
 "                    the failed FCS flag\n"
@@ -53,19 +51,9 @@ static void take_option(struct hwsim_options *options, struct words *words,
 			int option, const char *word)
 {
 	switch (option) {
-	case 'p':
-		options->config.phy = parse_phy(optarg);
-		break;
-	case 'e':
-		options->config.eifs = parse_switch("--eifs", optarg);
-		break;
 	case 'm':
 		options->defaults.retry_limit = parse_number("--retry", optarg,
 							     1, RETRY_MAX);
-		break;
-	case 'k':
-		options->config.seed = parse_number("--seed", optarg, 0,
-						    UINT64_MAX);
 		break;
 	case 'a':
 		take_station(words, optarg);
@@ -80,7 +68,8 @@ static void take_option(struct hwsim_options *options, struct words *words,
 		fputs(hwsim_help, stdout);
 		exit(EXIT_SUCCESS);
 	default:
-		unknown_option("hwsim", word);
+		if (!take_mac_option(&options->config, option))
+			unknown_option("hwsim", word);
 	}
 }
 
@@ -117,10 +106,8 @@ static FILE *open_stats(const char *path)
 void hwsim_parse_options(struct hwsim_options *options, int argc, char **argv)
 {
 	static const struct option known[] = {
-		{ "phy", required_argument, NULL, 'p' },
-		{ "eifs", required_argument, NULL, 'e' },
+		MAC_OPTIONS,
 		{ "retry", required_argument, NULL, 'm' },
-		{ "seed", required_argument, NULL, 'k' },
 		{ "station", required_argument, NULL, 'a' },
 		{ "stats", required_argument, NULL, 'o' },
 		{ "pcap", required_argument, NULL, 'c' },
@@ -131,7 +118,7 @@ void hwsim_parse_options(struct hwsim_options *options, int argc, char **argv)
 	int option;
 
 	*options = (struct hwsim_options){
-		.config = { .eifs = true, .rts_threshold = UINT_MAX, .seed = 1 },
+		.config = mac_defaults(NULL),
 		.defaults = { .retry_limit = RETRY_DEFAULT },
 	};
 	while ((option = getopt_long(argc, argv, ":", known, NULL)) != -1)
@@ -140,6 +127,7 @@ void hwsim_parse_options(struct hwsim_options *options, int argc, char **argv)
 		usage_error("hwsim takes no argument '%s'", argv[optind]);
 	if (!options->config.phy)
 		usage_error("hwsim needs --phy; there are %s", phy_names());
+	check_mac_options(&options->config);
 	parse_stations(options, &words);
 	if (words.stats)
 		options->stats = open_stats(words.stats);

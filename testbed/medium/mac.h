@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The MAC core: the distributed coordination function of IEEE Std 802.11-2012,
- * 9.3, for stations that all hear each other on one channel.
+ * 9.3, for stations that all hear each other on one channel, with A-MPDUs where
+ * the profile has them, and with the access methods of idle_sense.h.
  *
  * The core is driven by events and knows no clock, no socket and no kernel
  * header. Its user calls mac_advance() to move time forward, mac_enqueue() to
@@ -21,12 +22,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "channel.h"
+#include "idle_sense.h"
 #include "phy.h"
 #include "rng.h"
 
 #define MAC_ADDR_LEN		6
 #define MAC_NAME_LEN		32
 #define MAC_MAX_STATIONS	128
+#define MAC_MAX_LINKS		(MAC_MAX_STATIONS * (MAC_MAX_STATIONS - 1) / 2)
+
+/* aPPDUMaxTime with a legacy preamble: what L-SIG can say (9.23.4). */
+#define MAC_PPDU_MAX		(5484 * NS_PER_US)
+
+/* MPDUs of one A-MPDU at most: what a compressed block ack tells of (8.3.1.9). */
+#define MAC_MAX_AMPDU		64
 
 /* Receivers that are not the index of a station. */
 #define MAC_NOBODY		(-1)
@@ -41,11 +51,13 @@ struct mac_frame {
 	bool basic_rate;	/* at the lowest basic rate, not the data rate */
 	bool carries_data;	/* unicast data with payload, for the counters */
 	unsigned int attempts;	/* transmissions so far; the core counts */
+	bool arrived;		/* has reached its receiver already; the core's */
+	uint32_t sequence;	/* among those to its receiver; the core's */
 };
 
 /*
  * Counters of one station since the last mark; attempts count when they end.
- *	tx = delivered + collisions + unanswered	(frames that want an ACK)
+ *	tx = delivered + collisions + unanswered + lost	(frames that want an ACK)
  *	backlog_start + frames_in = delivered + drops + broadcasts + backlog
  */
 struct mac_counters {
@@ -55,6 +67,10 @@ struct mac_counters {
 	uint64_t tx;
 	uint64_t collisions;
 	uint64_t unanswered;		/* heard, but nobody there to answer */
+	uint64_t lost;			/* by the channel: data, ACK, RTS or CTS */
+	uint64_t acks_lost;		/* of them, those that arrived */
+	uint64_t ampdus;		/* A-MPDUs of two or more MPDUs sent */
+	uint64_t ampdu_mpdus;		/* MPDUs sent in them */
 	uint64_t retries;		/* attempts after a frame's first */
 	uint64_t drops;			/* retry limit reached */
 	uint64_t delivered;		/* acknowledged */
@@ -62,6 +78,8 @@ struct mac_counters {
 	uint64_t broadcast_collisions;	/* of them, lost */
 	uint64_t backlog_start;		/* queued at the mark */
 	uint64_t queue_high_water;
+	uint64_t heard;			/* transmissions, of MAC_IDLE_SENSE */
+	uint64_t idle_slots;		/* before them */
 	ns_t airtime;			/* its attempts and the ACKs to them */
 };
 
@@ -71,6 +89,7 @@ struct mac_airtime {
 	ns_t collision;
 	ns_t broadcast;
 	ns_t unanswered;
+	ns_t lost;
 };
 
 /* cw_min, cw_max: number of values of the contention window. */
@@ -80,6 +99,7 @@ struct mac_station_config {
 	unsigned int retry_limit;	/* M: attempts in all, 1 = no retry */
 	unsigned int cw_min;
 	unsigned int cw_max;
+	enum mac_access access;
 };
 
 struct mac_station {
@@ -90,18 +110,26 @@ struct mac_station {
 	struct mac_frame **tail;
 	unsigned int backlog;
 	unsigned int cw;
+	struct idle_sense idle_sense;	/* not of MAC_DCF */
 	bool backing_off;		/* a count is drawn and not used up */
 	unsigned int backoff;		/* slots left at resume */
 	ns_t resume;			/* its DIFS or EIFS ends: counting starts */
 	ns_t head_since;		/* when the queue became non-empty */
 	ns_t start;			/* of the transmission in progress */
 	ns_t occupied;			/* its length */
+	bool coded;			/* with the channel's parity octets */
+	bool reserved;			/* its RTS, if any, is answered */
+	struct mac_frame *sent[MAC_MAX_AMPDU];	/* the frames in it */
+	unsigned int n_sent;
+	uint64_t arrived;		/* which of them the receiver has got */
+	uint32_t next_sequence[MAC_MAX_STATIONS];	/* by receiver */
 	struct mac_counters counters;
 };
 
 /*
  * attempt: one transmission is over, lost or not; for traces.
- * deliver: @frame has just reached its receivers (end of the data frame).
+ * deliver: @frame has just reached its receivers (end of the data frame). A
+ *          frame whose ACK was lost reaches them again.
  * status:  the core is done with @frame and gives it back: acknowledged,
  *          dropped, or sent without ACK.
  * Each may call mac_enqueue() and nothing else. NULL means not wanted.
@@ -116,14 +144,18 @@ struct mac_ops {
 struct mac_config {
 	const struct phy_profile *phy;
 	bool eifs;			/* observers of a collision wait EIFS */
-	unsigned int rts_threshold;	/* RTS for longer MPDUs; UINT_MAX = never */
+	unsigned int rts_threshold;	/* RTS for longer PSDUs; UINT_MAX = never */
+	unsigned int max_ampdu;		/* MPDUs of an A-MPDU; 1 = no aggregation */
+	ns_t max_ppdu;			/* longest A-MPDU in the air */
+	double idle_target;		/* of Idle Sense and AAP */
+	struct channel_config channel;
 	uint64_t seed;
 };
 
 enum mac_state {
 	MAC_IDLE,
 	MAC_DATA,	/* one or more frames in the air */
-	MAC_ACK,	/* SIFS and ACK of a delivered frame */
+	MAC_ACK,	/* SIFS and ACK, or block ack, of what arrived */
 };
 
 struct mac {
@@ -137,16 +169,22 @@ struct mac {
 	enum mac_state state;
 	ns_t busy_since;
 	ns_t busy_until;
+	ns_t response_since;
+	ns_t released;			/* when observers could count again */
 	int senders[MAC_MAX_STATIONS];
 	int n_senders;
 
 	struct mac_station stations[MAC_MAX_STATIONS];
 	int n_stations;
+	struct channel_link links[MAC_MAX_LINKS];
 
 	ns_t mark;
 	uint64_t digest;
 	struct mac_airtime airtime;
 };
+
+/* What a configuration of @phy is where nothing else is wanted. */
+struct mac_config mac_defaults(const struct phy_profile *phy);
 
 /* Set up *@mac; @ops and @ctx must outlive it. */
 void mac_init(struct mac *mac, const struct mac_config *config,
@@ -176,8 +214,14 @@ ns_t mac_next(const struct mac *mac);
  */
 void mac_mark(struct mac *mac, ns_t now);
 
-/* Length of @frame in the air, and the rate it is sent at. */
+/*
+ * Whether the group-addressed @frame, which is being delivered, reaches station
+ * @to over the channel from station @from. Once for each receiver.
+ */
+bool mac_reaches(struct mac *mac, int from, int to,
+		 const struct mac_frame *frame);
+
+/* The rate @frame is sent at. */
 unsigned int mac_rate(const struct mac *mac, const struct mac_frame *frame);
-ns_t mac_airtime(const struct mac *mac, const struct mac_frame *frame);
 
 #endif

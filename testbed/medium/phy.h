@@ -22,6 +22,7 @@ typedef uint64_t ns_t;
 #define PHY_ACK_BYTES	14
 #define PHY_CTS_BYTES	14
 #define PHY_RTS_BYTES	20
+#define PHY_BLOCK_ACK_BYTES	32	/* compressed (8.3.1.9) */
 
 #define PHY_BASIC_MAX	4
 

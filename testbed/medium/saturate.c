@@ -4,19 +4,22 @@
  * frame, the setting of G. Bianchi, "Performance Analysis of the IEEE 802.11
  * Distributed Coordination Function", IEEE JSAC 18(3), 2000.
  */
-#include <getopt.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"
 #include "mac.h"
+#include "mac_options.h"
 #include "options.h"
 #include "stats_json.h"
 
 /* MAC header 24, LLC/SNAP 8, FCS 4 (8.2.3, 802.2): what goes around an MSDU. */
 #define FRAME_OVERHEAD	(24 + 8 + 4)
+/* QoS Control: A-MPDUs hold QoS Data frames only. */
+#define QOS_BYTES	2
+/* The span over which fairness is judged. */
+#define FAIRNESS_NS	NS_PER_S
 /* The largest MSDU is 2304 bytes (8.2.3), LLC/SNAP included. */
 #define PAYLOAD_MAX	(2304 - 8)
 
@@ -24,13 +27,16 @@ struct saturation {
 	unsigned int stations;
 	unsigned int payload;
 	unsigned int retry_limit;
+	enum mac_access access;
 	ns_t duration;
 	bool json;
 	struct mac_config config;
 
 	struct mac mac;
-	struct mac_frame frames[MAC_MAX_STATIONS];
+	struct mac_frame frames[MAC_MAX_STATIONS][MAC_MAX_AMPDU];
 	ns_t now;
+	uint64_t delivered[MAC_MAX_STATIONS];	/* by the end of the last second */
+	struct saturation_result result;
 };
 
 static const char saturate_help[] =
@@ -39,14 +45,13 @@ static const char saturate_help[] =
 "N stations that always have a frame to send to each other, for a time.\n"
 "\n"
 "  --stations N      1 to 128\n"
-"  --phy PROFILE     see `dcfmedium --help`\n"
 "  --payload BYTES   what LLC/SNAP carries (an IP packet with its header);\n"
-"                    the MPDU is 24 + 8 + BYTES + 4\n"
-"  --rts BYTES       RTS/CTS before MPDUs longer than BYTES (default: never)\n"
-"  --eifs on|off     observers of a collision wait EIFS (on) or DIFS (default on)\n"
+"                    the MPDU is 24 + 8 + BYTES + 4, with A-MPDU 2 more\n"
+"  --access METHOD   dcf (default), idle-sense, or aap: the first station is the\n"
+"                    access point, the others have Idle Sense\n"
 "  --retry M         attempts in all for a frame (default 7)\n"
 "  --seconds S       simulated time (default 10)\n"
-"  --seed K          random streams (default 1)\n"
+MAC_OPTIONS_HELP
 "  --json            one JSON object instead of text\n"
 "\n"
 "example:\n"
@@ -59,27 +64,17 @@ static void take_option(struct saturation *run, int option, const char *word)
 		run->stations = parse_number("--stations", optarg, 1,
 					     MAC_MAX_STATIONS);
 		break;
-	case 'p':
-		run->config.phy = parse_phy(optarg);
-		break;
 	case 'b':
 		run->payload = parse_number("--payload", optarg, 1, PAYLOAD_MAX);
 		break;
-	case 'r':
-		run->config.rts_threshold = parse_number("--rts", optarg, 0,
-							 UINT_MAX);
-		break;
-	case 'e':
-		run->config.eifs = parse_switch("--eifs", optarg);
+	case 'a':
+		run->access = parse_access("--access", optarg);
 		break;
 	case 'm':
 		run->retry_limit = parse_number("--retry", optarg, 1, RETRY_MAX);
 		break;
 	case 's':
 		run->duration = parse_seconds("--seconds", optarg);
-		break;
-	case 'k':
-		run->config.seed = parse_number("--seed", optarg, 0, UINT64_MAX);
 		break;
 	case 'j':
 		run->json = true;
@@ -88,7 +83,8 @@ static void take_option(struct saturation *run, int option, const char *word)
 		fputs(saturate_help, stdout);
 		exit(EXIT_SUCCESS);
 	default:
-		unknown_option("saturate", word);
+		if (!take_mac_option(&run->config, option))
+			unknown_option("saturate", word);
 	}
 }
 
@@ -96,13 +92,11 @@ static void parse_options(struct saturation *run, int argc, char **argv)
 {
 	static const struct option known[] = {
 		{ "stations", required_argument, NULL, 'n' },
-		{ "phy", required_argument, NULL, 'p' },
+		MAC_OPTIONS,
 		{ "payload", required_argument, NULL, 'b' },
-		{ "rts", required_argument, NULL, 'r' },
-		{ "eifs", required_argument, NULL, 'e' },
+		{ "access", required_argument, NULL, 'a' },
 		{ "retry", required_argument, NULL, 'm' },
 		{ "seconds", required_argument, NULL, 's' },
-		{ "seed", required_argument, NULL, 'k' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "help", no_argument, NULL, 'h' },
 		{ }
@@ -115,6 +109,7 @@ static void parse_options(struct saturation *run, int argc, char **argv)
 		usage_error("saturate takes no argument '%s'", argv[optind]);
 	if (!run->stations || !run->config.phy || !run->payload)
 		usage_error("saturate needs --stations, --phy and --payload");
+	check_mac_options(&run->config);
 }
 
 /* A station whose frame is done has the next one already. */
@@ -129,24 +124,88 @@ static void send_again(void *ctx, int from, struct mac_frame *frame, bool acked)
 static const struct mac_ops saturate_ops = { .status = send_again };
 
 /* Addresses as hwsim's, so that the streams are those of a lab run. */
-static void add_stations(struct saturation *run)
+static void add_station(struct saturation *run, unsigned int i, const char *name)
 {
-	for (unsigned int i = 0; i < run->stations; i++) {
-		struct mac_station_config station = {
-			.addr = { 0x02, 0, 0, 0, i, 0 },
-			.retry_limit = run->retry_limit,
-			.cw_min = run->config.phy->cw_min,
-			.cw_max = run->config.phy->cw_max,
-		};
+	struct mac_station_config station = {
+		.addr = { 0x02, 0, 0, 0, i, 0 },
+		.retry_limit = run->retry_limit,
+		.cw_min = run->config.phy->cw_min,
+		.cw_max = run->config.phy->cw_max,
+		.access = run->access,
+	};
 
-		snprintf(station.name, sizeof(station.name), "sta%u", i + 1);
-		mac_add_station(&run->mac, &station);
-		run->frames[i] = (struct mac_frame){
-			.to = (i + 1) % run->stations,
-			.bytes = run->payload + FRAME_OVERHEAD,
+	if (run->access == MAC_AAP && i > 0)
+		station.access = MAC_IDLE_SENSE;
+	snprintf(station.name, sizeof(station.name), "%s", name);
+	mac_add_station(&run->mac, &station);
+}
+
+/* Enough frames that the longest A-MPDU can always be filled. */
+static void fill_queue(struct saturation *run, unsigned int i)
+{
+	bool ampdu = run->config.phy->ampdu_bytes;
+	unsigned int depth = ampdu ? run->config.max_ampdu : 1;
+
+	for (unsigned int j = 0; j < depth; j++) {
+		run->frames[i][j] = (struct mac_frame){
+			.to = (i + 1) % run->mac.n_stations,
+			.bytes = run->payload + FRAME_OVERHEAD +
+				 (ampdu ? QOS_BYTES : 0),
 			.wants_ack = true,
 			.carries_data = true,
 		};
+		mac_enqueue(&run->mac, i, &run->frames[i][j], 0);
+	}
+}
+
+/* A single station has somebody to send to who never sends. */
+static void add_stations(struct saturation *run)
+{
+	char name[MAC_NAME_LEN];
+
+	for (unsigned int i = 0; i < run->stations; i++) {
+		snprintf(name, sizeof(name), "sta%u", i + 1);
+		add_station(run, i, name);
+	}
+	if (run->stations == 1)
+		add_station(run, 1, "sink");
+	for (unsigned int i = 0; i < run->stations; i++)
+		fill_queue(run, i);
+}
+
+/*
+ * Jain's index of the frames delivered in the span just over, among the
+ * stations but for an AAP access point, which is to have more.
+ */
+static void judge_fairness(struct saturation *run)
+{
+	double sum = 0, squares = 0, jain;
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < run->stations; i++) {
+		const struct mac_station *s = &run->mac.stations[i];
+		double frames = s->counters.delivered - run->delivered[i];
+
+		run->delivered[i] = s->counters.delivered;
+		if (s->config.access == MAC_AAP)
+			continue;
+		sum += frames;
+		squares += frames * frames;
+		n++;
+	}
+	jain = squares ? sum * sum / (n * squares) : 1;
+	run->result.jain_sum += jain;
+	if (!run->result.spans++ || jain < run->result.jain_min)
+		run->result.jain_min = jain;
+}
+
+static void play_until(struct saturation *run, ns_t end)
+{
+	while (run->now < end) {
+		ns_t next = mac_next(&run->mac);
+
+		run->now = next < end ? next : end;
+		mac_advance(&run->mac, run->now);
 	}
 }
 
@@ -154,24 +213,22 @@ static void play(struct saturation *run)
 {
 	mac_init(&run->mac, &run->config, &saturate_ops, run);
 	add_stations(run);
-	for (unsigned int i = 0; i < run->stations; i++)
-		mac_enqueue(&run->mac, i, &run->frames[i], 0);
-	while (run->now < run->duration) {
-		ns_t next = mac_next(&run->mac);
-
-		run->now = next < run->duration ? next : run->duration;
-		mac_advance(&run->mac, run->now);
+	for (ns_t t = FAIRNESS_NS; t <= run->duration; t += FAIRNESS_NS) {
+		play_until(run, t);
+		judge_fairness(run);
 	}
+	play_until(run, run->duration);
 }
 
 static void print_text(const struct saturation *run,
-		       const struct mac_counters *total, double mbps)
+		       const struct mac_counters *total)
 {
 	printf("%u stations, %s, %u bytes, EIFS %s, %.3f s\n", run->stations,
 	       run->config.phy->name, run->payload,
 	       run->config.eifs ? "on" : "off",
 	       (double)run->duration / NS_PER_S);
-	printf("throughput            %.4f Mb/s\n", mbps);
+	printf("throughput            %.4f Mb/s\n",
+	       run->result.throughput_mbps);
 	printf("attempts              %llu\n", (unsigned long long)total->tx);
 	printf("collision probability %.4f\n",
 	       stats_collision_probability(total));
@@ -183,20 +240,21 @@ int saturate_command(int argc, char **argv)
 	static struct saturation run = {
 		.retry_limit = RETRY_DEFAULT,
 		.duration = 10 * NS_PER_S,
-		.config = { .eifs = true, .rts_threshold = UINT_MAX, .seed = 1 },
 	};
 	const struct integrity integrity = { 0 };
 	struct mac_counters total;
-	double mbps;
 
+	run.config = mac_defaults(NULL);
 	parse_options(&run, argc, argv);
 	play(&run);
 	total = stats_total(&run.mac);
 	/* Bits over nanoseconds, in bits per microsecond. */
-	mbps = 8e3 * total.delivered * run.payload / run.duration;
+	run.result.throughput_mbps = 8e3 * total.delivered * run.payload /
+				     run.duration;
 	if (run.json)
-		stats_write(stdout, &run.mac, run.duration, &integrity, mbps);
+		stats_write(stdout, &run.mac, run.duration, &integrity,
+			    &run.result);
 	else
-		print_text(&run, &total, mbps);
+		print_text(&run, &total);
 	return EXIT_SUCCESS;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mac_options.h"
 #include "options.h"
 #include "station_option.h"
 
@@ -67,8 +68,10 @@ static void parse_field(char *field, struct mac_station_config *station)
 	else if (!strcmp(field, "cwmax"))
 		station->cw_max = parse_number("--station: cwmax", value, 1,
 					       CW_LIMIT);
+	else if (!strcmp(field, "access"))
+		station->access = parse_access("--station: access", value);
 	else
-		usage_error("--station: no field '%s'; there are name, retry, cwmin, cwmax",
+		usage_error("--station: no field '%s'; there are name, retry, cwmin, cwmax, access",
 			    field);
 }
 

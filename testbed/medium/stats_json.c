@@ -19,6 +19,7 @@ struct mac_counters stats_total(const struct mac *mac)
 		total.frames_in += c->frames_in;
 		total.tx += c->tx;
 		total.collisions += c->collisions;
+		total.lost += c->lost;
 		total.drops += c->drops;
 		total.delivered += c->delivered;
 		total.broadcasts += c->broadcasts;
@@ -35,13 +36,15 @@ double stats_collision_probability(const struct mac_counters *total)
 static void write_airtime(FILE *out, const struct mac *mac, ns_t span)
 {
 	const struct mac_airtime *a = &mac->airtime;
-	ns_t busy = a->success + a->collision + a->broadcast + a->unanswered;
+	ns_t busy = a->success + a->collision + a->broadcast + a->unanswered +
+		    a->lost;
 
 	/* Transmissions count when they end, so what is not done is idle. */
 	fprintf(out, " \"airtime_s\": {\"success\": %.9f", seconds(a->success));
 	fprintf(out, ", \"collision\": %.9f", seconds(a->collision));
 	fprintf(out, ", \"broadcast\": %.9f", seconds(a->broadcast));
 	fprintf(out, ", \"unanswered\": %.9f", seconds(a->unanswered));
+	fprintf(out, ", \"lost\": %.9f", seconds(a->lost));
 	fprintf(out, ", \"idle\": %.9f},\n",
 		seconds(span > busy ? span - busy : 0));
 }
@@ -66,6 +69,10 @@ static void write_station(FILE *out, const struct mac_station *s)
 	write_counter(out, "tx", c->tx);
 	write_counter(out, "collisions", c->collisions);
 	write_counter(out, "unanswered", c->unanswered);
+	write_counter(out, "lost", c->lost);
+	write_counter(out, "acks_lost", c->acks_lost);
+	write_counter(out, "ampdus", c->ampdus);
+	write_counter(out, "ampdu_mpdus", c->ampdu_mpdus);
 	write_counter(out, "retries", c->retries);
 	write_counter(out, "drops", c->drops);
 	write_counter(out, "delivered", c->delivered);
@@ -74,6 +81,10 @@ static void write_station(FILE *out, const struct mac_station *s)
 	write_counter(out, "backlog_start", c->backlog_start);
 	write_counter(out, "backlog", s->backlog);
 	write_counter(out, "queue_high_water", c->queue_high_water);
+	if (s->config.access == MAC_IDLE_SENSE)
+		fprintf(out, ", \"mean_idle_slots\": %.4f, \"window\": %.2f",
+			c->heard ? (double)c->idle_slots / c->heard : 0,
+			s->idle_sense.window);
 	fprintf(out, ", \"airtime_s\": %.9f}", seconds(c->airtime));
 }
 
@@ -89,7 +100,8 @@ static void write_integrity(FILE *out, const struct integrity *integrity)
 }
 
 void stats_write(FILE *out, const struct mac *mac, ns_t now,
-		 const struct integrity *integrity, double throughput_mbps)
+		 const struct integrity *integrity,
+		 const struct saturation_result *result)
 {
 	struct mac_counters total = stats_total(mac);
 	ns_t span = now - mac->mark;
@@ -97,15 +109,21 @@ void stats_write(FILE *out, const struct mac *mac, ns_t now,
 	fprintf(out, "{\"schema\": 1, \"profile\": \"%s\"",
 		mac->config.phy->name);
 	write_counter(out, "seed", mac->config.seed);
-	fprintf(out, ", \"eifs\": %s,\n", mac->config.eifs ? "true" : "false");
+	fprintf(out, ", \"eifs\": %s", mac->config.eifs ? "true" : "false");
+	fprintf(out, ", \"idle_target\": %.4f,\n", mac->config.idle_target);
 	fprintf(out, " \"virtual_s\": %.9f, \"digest\": \"%016" PRIx64 "\"",
 		seconds(span), mac->digest);
-	if (throughput_mbps >= 0)
-		fprintf(out, ", \"throughput_mbps\": %.6f", throughput_mbps);
+	if (result)
+		fprintf(out, ", \"throughput_mbps\": %.6f",
+			result->throughput_mbps);
+	if (result && result->spans)
+		fprintf(out, ", \"jain_1s\": {\"mean\": %.6f, \"min\": %.6f}",
+			result->jain_sum / result->spans, result->jain_min);
 	write_counter(out, "tx", total.tx);
 	write_counter(out, "collisions", total.collisions);
 	fprintf(out, ", \"collision_probability\": %.6f",
 		stats_collision_probability(&total));
+	write_counter(out, "lost", total.lost);
 	write_counter(out, "drops", total.drops);
 	write_counter(out, "delivered", total.delivered);
 	write_counter(out, "broadcasts", total.broadcasts);

@@ -20,17 +20,23 @@ struct integrity {
 	uint64_t malformed;
 };
 
+/* What `saturate` knows beyond the medium's counters. */
+struct saturation_result {
+	double throughput_mbps;
+	unsigned int spans;	/* of a second, over which Jain's index is taken */
+	double jain_sum;
+	double jain_min;
+};
+
 /* Sums over the stations. */
 struct mac_counters stats_total(const struct mac *mac);
 
 /* Share of the attempts that collided; 0 when there was none. */
 double stats_collision_probability(const struct mac_counters *total);
 
-/*
- * Write the statistics from the last mark to @now. @throughput_mbps is
- * written too if it is not negative.
- */
+/* Write the statistics from the last mark to @now; @result may be NULL. */
 void stats_write(FILE *out, const struct mac *mac, ns_t now,
-		 const struct integrity *integrity, double throughput_mbps);
+		 const struct integrity *integrity,
+		 const struct saturation_result *result);
 
 #endif

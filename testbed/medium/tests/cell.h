@@ -81,20 +81,26 @@ static inline void cell_status(void *ctx, int from, struct mac_frame *frame,
 }
 
 /* A cell with its medium idle for long; release it with cell_end(). */
-static inline struct cell *cell_begin(bool eifs, unsigned int rts_threshold,
-				      uint64_t seed)
+static inline struct cell *cell_of(const struct mac_config *config)
 {
 	static const struct mac_ops ops = {
 		cell_attempt, cell_deliver, cell_status,
 	};
-	struct mac_config config = {
-		.phy = phy_find("hrdsss-11"), .eifs = eifs,
-		.rts_threshold = rts_threshold, .seed = seed,
-	};
 	struct cell *cell = calloc(1, sizeof(*cell));
 
-	mac_init(&cell->mac, &config, &ops, cell);
+	mac_init(&cell->mac, config, &ops, cell);
 	return cell;
+}
+
+static inline struct cell *cell_begin(bool eifs, unsigned int rts_threshold,
+				      uint64_t seed)
+{
+	struct mac_config config = mac_defaults(phy_find("hrdsss-11"));
+
+	config.eifs = eifs;
+	config.rts_threshold = rts_threshold;
+	config.seed = seed;
+	return cell_of(&config);
 }
 
 static inline void cell_end(struct cell *cell)

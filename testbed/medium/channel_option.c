@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The values of --channel and --fec: see channel_option.h. */
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "channel_option.h"
+#include "options.h"
+
+static double parse_probability(const char *name, const char *text)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	if (!isdigit((unsigned char)*text) || *end || !(value < 1))
+		usage_error("--channel: %s: '%s' is not a probability below 1",
+			    name, text);
+	return value;
+}
+
+/* The value of field @name if @field is "@name=value", else NULL. */
+static const char *value_of(const char *field, const char *name)
+{
+	size_t length = strlen(name);
+
+	if (strncmp(field, name, length) || field[length] != '=')
+		return NULL;
+	return field + length + 1;
+}
+
+static void parse_ge_field(const char *field, struct channel_config *config)
+{
+	const char *value;
+
+	if (!strcmp(field, "shared"))
+		config->shared = true;
+	else if ((value = value_of(field, "good")))
+		config->mean_s[0] = (double)parse_seconds("--channel: good", value) /
+				    NS_PER_S;
+	else if ((value = value_of(field, "bad")))
+		config->mean_s[1] = (double)parse_seconds("--channel: bad", value) /
+				    NS_PER_S;
+	else if ((value = value_of(field, "ber-good")))
+		config->ber[0] = parse_probability("ber-good", value);
+	else if ((value = value_of(field, "ber-bad")))
+		config->ber[1] = parse_probability("ber-bad", value);
+	else
+		usage_error("--channel: no field '%s'; ge has good, bad, ber-good, ber-bad, shared",
+			    field);
+}
+
+static void parse_ge(const char *text, struct channel_config *config)
+{
+	char *copy = strdup(text), *rest = copy, *field;
+
+	if (!copy)
+		fatal("out of memory");
+	while ((field = strsep(&rest, ",")))
+		parse_ge_field(field, config);
+	free(copy);
+	if (!config->mean_s[0] || !config->mean_s[1])
+		usage_error("--channel: ge needs good=SECONDS and bad=SECONDS");
+}
+
+static void add_step(struct channel_config *config, struct channel_step *step)
+{
+	struct channel_step *trace = realloc((void *)config->trace,
+					     (config->n_trace + 1) * sizeof(*trace));
+
+	if (!trace)
+		fatal("out of memory");
+	trace[config->n_trace++] = *step;
+	config->trace = trace;
+}
+
+/* Lines "SECONDS BER", times rising from 0; '#' begins a comment line. */
+static void read_trace(const char *path, struct channel_config *config)
+{
+	FILE *file = fopen(path, "r");
+	char line[256], extra;
+	double s, ber;
+
+	if (!file)
+		usage_error("--channel: cannot read %s: %s", path, strerror(errno));
+	for (int n = 1; fgets(line, sizeof(line), file); n++) {
+		struct channel_step step;
+
+		if (*line == '#')
+			continue;
+		if (sscanf(line, "%lf %lf %c", &s, &ber, &extra) != 2 ||
+		    !(s >= 0 && s <= 1e6) || !(ber >= 0 && ber < 1))
+			usage_error("--channel: %s:%d: not \"SECONDS BER\"", path, n);
+		step = (struct channel_step){ llround(s * NS_PER_S), ber };
+		if (config->n_trace ?
+		    step.at <= config->trace[config->n_trace - 1].at : step.at)
+			usage_error("--channel: %s:%d: times rise, from 0", path, n);
+		add_step(config, &step);
+	}
+	fclose(file);
+	if (!config->n_trace)
+		usage_error("--channel: %s has no line \"SECONDS BER\"", path);
+	config->shared = true;
+}
+
+void parse_channel(const char *text, struct channel_config *config)
+{
+	const char *value;
+
+	if (!strcmp(text, "ideal")) {
+		config->kind = CHANNEL_IDEAL;
+	} else if ((value = value_of(text, "loss"))) {
+		config->kind = CHANNEL_LOSS;
+		config->loss = parse_probability("loss", value);
+	} else if ((value = value_of(text, "ber"))) {
+		config->kind = CHANNEL_BER;
+		config->ber[0] = parse_probability("ber", value);
+	} else if (!strncmp(text, "ge,", 3)) {
+		config->kind = CHANNEL_GE;
+		parse_ge(text + 3, config);
+	} else if ((value = value_of(text, "trace"))) {
+		config->kind = CHANNEL_TRACE;
+		read_trace(value, config);
+	} else {
+		usage_error("--channel: no channel '%s'; there are ideal, loss=P, ber=B, ge,..., trace=FILE",
+			    text);
+	}
+}
+
+void parse_fec(const char *text, struct channel_config *config)
+{
+	unsigned int n, k;
+	char extra;
+
+	if (sscanf(text, "%u,%u%c", &n, &k, &extra) != 2 || n > 255 || !k ||
+	    k >= n)
+		usage_error("--fec: '%s' is not N,K with 0 < K < N < 256 octets",
+			    text);
+	config->fec_n = n;
+	config->fec_k = k;
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The options that configure the MAC and the channel: see mac_options.h. */
+#include <ctype.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "channel_option.h"
+#include "mac_options.h"
+#include "options.h"
+
+static double parse_idle_target(const char *text)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	if (!isdigit((unsigned char)*text) || *end || !(value >= 0.1) ||
+	    value > 1000)
+		usage_error("--idle-target: '%s' is not a number of slots from 0.1 to 1000",
+			    text);
+	return value;
+}
+
+bool take_mac_option(struct mac_config *config, int option)
+{
+	switch (option) {
+	case 'p':
+		config->phy = parse_phy(optarg);
+		return true;
+	case 'r':
+		config->rts_threshold = parse_number("--rts", optarg, 0, UINT_MAX);
+		return true;
+	case 'e':
+		config->eifs = parse_switch("--eifs", optarg);
+		return true;
+	case 'u':
+		config->max_ampdu = parse_number("--ampdu", optarg, 1,
+						 MAC_MAX_AMPDU);
+		return true;
+	case 't':
+		config->max_ppdu = parse_number("--ppdu", optarg, 1,
+						MAC_PPDU_MAX / NS_PER_US) *
+				   NS_PER_US;
+		return true;
+	case 'i':
+		config->idle_target = parse_idle_target(optarg);
+		return true;
+	case 'l':
+		parse_channel(optarg, &config->channel);
+		return true;
+	case 'f':
+		parse_fec(optarg, &config->channel);
+		return true;
+	case 'k':
+		config->seed = parse_number("--seed", optarg, 0, UINT64_MAX);
+		return true;
+	}
+	return false;
+}
+
+void check_mac_options(const struct mac_config *config)
+{
+	if (config->channel.fec_n && config->channel.kind != CHANNEL_GE)
+		usage_error("--fec needs --channel ge,...: it codes while a link is bad");
+}
+
+enum mac_access parse_access(const char *option, const char *text)
+{
+	static const char *const names[] = {
+		[MAC_DCF] = "dcf",
+		[MAC_IDLE_SENSE] = "idle-sense",
+		[MAC_AAP] = "aap",
+	};
+
+	for (int i = 0; i < 3; i++)
+		if (!strcmp(text, names[i]))
+			return i;
+	usage_error("%s: '%s' is not dcf, idle-sense or aap", option, text);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The options that configure the MAC and the channel, alike in all commands. */
+#ifndef DCFMEDIUM_MAC_OPTIONS_H
+#define DCFMEDIUM_MAC_OPTIONS_H
+
+#include <getopt.h>
+#include <stdbool.h>
+
+#include "mac.h"
+
+/* Entries of getopt_long()'s table; the values are letters of their own. */
+#define MAC_OPTIONS						\
+	{ "phy", required_argument, NULL, 'p' },		\
+	{ "rts", required_argument, NULL, 'r' },		\
+	{ "eifs", required_argument, NULL, 'e' },		\
+	{ "ampdu", required_argument, NULL, 'u' },		\
+	{ "ppdu", required_argument, NULL, 't' },		\
+	{ "idle-target", required_argument, NULL, 'i' },	\
+	{ "channel", required_argument, NULL, 'l' },		\
+	{ "fec", required_argument, NULL, 'f' },		\
+	{ "seed", required_argument, NULL, 'k' }
+
+#define MAC_OPTIONS_HELP						\
+"  --phy PROFILE     see `dcfmedium --help`\n"				\
+"  --rts BYTES       RTS/CTS before PSDUs longer than BYTES (default: never)\n" \
+"  --eifs on|off     observers of a collision wait EIFS (on) or DIFS (default on)\n" \
+"  --ampdu N         MPDUs of an A-MPDU at most, 1 to 64 (default 64; ht20, vht80)\n" \
+"  --ppdu US         its longest time in the air in us (default 5484)\n"	\
+"  --idle-target N   idle slots that Idle Sense aims at (default: the best for\n" \
+"                    1500-byte payloads)\n"				\
+"  --channel WORDS   ideal (default)\n"					\
+"                    loss=P            each frame is lost with probability P\n" \
+"                    ber=B             bit errors, independent\n"		\
+"                    ge,good=S,bad=S,ber-good=B,ber-bad=B[,shared]\n"	\
+"                                      Gilbert-Elliott: mean durations in s; a\n" \
+"                                      state for each link, or one for all\n" \
+"                    trace=FILE        lines \"SECONDS BER\": the rate from then on\n" \
+"  --fec N,K         Reed-Solomon (N,K) over octets while a ge link is bad\n" \
+"  --seed K          random streams (default 1)\n"
+
+/* Take one of MAC_OPTIONS; false if @option is none. A wrong value ends here. */
+bool take_mac_option(struct mac_config *config, int option);
+
+/* What only shows when all options are known; ends with one line if wrong. */
+void check_mac_options(const struct mac_config *config);
+
+/* "dcf", "idle-sense" or "aap"; @option names it in the message. */
+enum mac_access parse_access(const char *option, const char *text);
+
+#endif

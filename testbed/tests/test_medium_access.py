@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Idle Sense and AAP in dcfmedium: what their papers promise."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from apbed.models import idle_sense
+from apbed.models.phy import MAC_OVERHEAD_BYTES, OFDM_54
+
+MEDIUM = Path(__file__).resolve().parents[2] / "build" / "bin" / "dcfmedium"
+
+
+def saturate(access: str, stations: int) -> dict[str, Any]:
+    """Statistics of 1500-byte payloads over ofdm-54."""
+    words = ["saturate", "--access", access, "--stations", str(stations), "--phy", "ofdm-54"]
+    words += ["--payload", "1500", "--seconds", "60", "--json"]
+    done = subprocess.run([MEDIUM, *words], capture_output=True, text=True, check=True)
+    stats: dict[str, Any] = json.loads(done.stdout)
+    return stats
+
+
+def test_target_is_the_papers() -> None:
+    """1500-byte payloads: a collision is the frame and EIFS."""
+    collision_us = OFDM_54.airtime_us(1500 + MAC_OVERHEAD_BYTES, 54) + OFDM_54.eifs_us
+    target = idle_sense.target_idle_slots(collision_us / OFDM_54.slot_us)
+    assert saturate("idle-sense", 2)["idle_target"] == pytest.approx(target, abs=1e-4)
+
+
+@pytest.mark.parametrize("stations", [2, 5, 10, 20])
+def test_idle_sense_reaches_its_target_fairly(stations: int) -> None:
+    stats = saturate("idle-sense", stations)
+    for station in stats["stations"]:
+        assert station["mean_idle_slots"] == pytest.approx(stats["idle_target"], rel=0.05)
+    assert stats["jain_1s"]["mean"] > 0.99
+
+
+def test_idle_sense_serves_a_crowd_better_than_dcf() -> None:
+    """SIGCOMM 2005, Fig 5: DCF's throughput falls with the number of stations, Idle Sense's not."""
+    crowd = saturate("idle-sense", 50)["throughput_mbps"]
+    assert crowd > 1.2 * saturate("dcf", 50)["throughput_mbps"]
+    assert crowd > 0.95 * saturate("idle-sense", 5)["throughput_mbps"]
+
+
+@pytest.mark.parametrize("stations", [1, 2, 5, 10, 20])
+def test_aap_has_two_thirds(stations: int) -> None:
+    """Twice as many successful accesses as all the others together."""
+    stats = saturate("aap", stations + 1)
+    access_point, *others = (station["delivered"] for station in stats["stations"])
+    assert access_point / (access_point + sum(others)) == pytest.approx(2 / 3, rel=0.03)
+    for station in stats["stations"][1:]:
+        assert station["mean_idle_slots"] == pytest.approx(stats["idle_target"], rel=0.05)
