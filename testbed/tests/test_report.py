@@ -179,14 +179,18 @@ def test_pictures_of_their_own(experiment: Path) -> None:
 
 @pytest.fixture
 def loaded(tmp_path: Path) -> Path:
-    """Short downloads that take 2 s under FIFO and 0.2 s under LAS-ACK, seed 2 twice as long; one
-    upload is open at the end; no long flows."""
+    """Nine downloads that take 2 s under FIFO, 0.2 s under LAS-ACK, and one five times as long;
+    all twice as long with seed 2; one upload is open at the end; no long flows.
+
+    So of the first seed, on the line between ranks, 50 % take up to 1, 90 % up to 1.4 and 99 % up
+    to 4.64 times 2 s or 0.2 s; means over both seeds are 1.5 times that."""
     rates = {"pfifo limit 50": (0.0, 0.0), "lasack limit 50": (0.0, 0.0)}
     directory = fabricated.experiment(tmp_path / "out", seeds=(1, 2), rates=rates)
     for path in directory.glob("runs/*"):
         seconds = 0.2 if path.name.startswith("lasack") else 2.0
         seconds *= 2 if path.name.endswith("2") else 1
-        fabricated.only_transfers(path, [("down", 20_000, seconds)] * 9 + [("up", 30_000, None)])
+        downloads = [("down", 20_000, factor * seconds) for factor in (1,) * 9 + (5,)]
+        fabricated.only_transfers(path, [*downloads, ("up", 30_000, None)])
     return directory
 
 
@@ -196,11 +200,11 @@ def test_response_times_of_rows(loaded: Path) -> None:
     assert comparison.has_transfers([fifo]) and not comparison.has_connections([fifo, lasack])
     p90 = comparison.response(fifo, "down", "under_100kB", "p90")
     assert p90 is not None and p90.n == 2
-    assert (p90.low, p90.mean, p90.high) == pytest.approx((2.0, 3.0, 4.0))
+    assert (p90.low, p90.mean, p90.high) == pytest.approx((2.8, 4.2, 5.6))
     assert comparison.response(fifo, "up", "under_100kB", "p90") is None
-    assert comparison.counted(fifo, "down", "under_100kB", "n") == 18
+    assert comparison.counted(fifo, "down", "under_100kB", "n") == 20
     assert comparison.counted(fifo, "up", "under_100kB", "unfinished") == 2
-    assert len(comparison.transfers(fifo, "down")) == 18
+    assert len(comparison.transfers(fifo, "down")) == 20
 
 
 def test_report_of_transfers(loaded: Path) -> None:
@@ -208,12 +212,12 @@ def test_report_of_transfers(loaded: Path) -> None:
     text = table.render_table(summary.summarize(loaded), color=False)
     assert max(map(len, text.splitlines())) <= 80
     lasack = next(line for line in text.splitlines() if line.startswith("LAS-ACK"))
-    assert lasack.split()[:9] == ["LAS-ACK", "0.30", "0.30", "0.30", "0", "-", "-", "-", "2"]
+    assert lasack.split()[:9] == ["LAS-ACK", "0.30", "0.42", "1.39", "0", "-", "-", "-", "2"]
     assert "ratio" not in text
     page = Page(report.write_report(loaded).read_text())
     assert page.open == [] and "Who gets what" not in page.words
     assert (
-        "Nine in ten downloads under 100 kB end within 0.30 s under LAS-ACK; 3.00 s under FIFO."
+        "Nine in ten downloads under 100 kB end within 0.42 s under LAS-ACK; 4.20 s under FIFO."
         in page.words
     )
     assert ElementTree.fromstring((loaded / "response.svg").read_bytes()).tag.endswith("svg")
