@@ -108,3 +108,52 @@ def test_las_ack_ends_short_downloads_sooner(runs: dict[str, Path]) -> None:
     for other in ("pfifo", "fq_codel"):
         assert short("lasack")["p90"] < SHARE_OF_OTHERS * short(other)["p90"]
         assert short("lasack")["unfinished"] <= short(other)["unfinished"]
+
+
+MIXED = """
+schema = 1
+name = "mixed"
+title = "a long upload and a long download beside short transfers"
+duration_s = 8.0
+[ap]
+inflight = 1
+qdisc = "lasack limit 50 inflight off"
+[station]
+count = 2
+[workload]
+load_mbps = 1.0
+sizes = "list"
+list_bytes = [20000, 50000]
+down_share = 0.5
+stop_s = 4.0
+[[flow]]
+id = "up"
+station = "sta1"
+dir = "up"
+[[flow]]
+id = "down"
+station = "sta2"
+dir = "down"
+"""
+
+
+def test_long_flows_beside_transfers(tmp_path: Path) -> None:
+    """The same digest twice; transfers that stop coming at half time all end, and what they got
+    is in the total beside the goodput of the two connections."""
+    path = tmp_path / "mixed.toml"
+    path.write_text(MIXED)
+    digests = []
+    for out in (tmp_path / "one", tmp_path / "two"):
+        runner.run_all(scenario.load(path), out, jobs=1)
+        (run,) = summary.summarize(out)["runs"]
+        digests.append(run["medium"]["digest"])
+    assert digests[0] == digests[1]
+    assert run["valid"], run["why_invalid"]
+    assert [flow["id"] for flow in run["flows"]] == ["up", "down"]
+    assert run["ratio_down_up"] and run["jain"]
+    assert len(run["transfers"]) > 5 and max(one["start_s"] for one in run["transfers"]) < 4
+    assert all(one["response_s"] is not None for one in run["transfers"])
+    arrived = sum(one["bytes"] for one in run["transfers"]) * 8e-6 / 8
+    assert run["offered_mbps"] == pytest.approx(arrived)
+    long_flows = sum(flow["goodput_mbps"] for flow in run["flows"])
+    assert run["goodput_mbps"]["total"] == pytest.approx(long_flows + arrived)
