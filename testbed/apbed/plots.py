@@ -137,10 +137,13 @@ def response_by_size(rows: Sequence[Row]) -> Figure:
                 percents = [percent for percent, _ in points]
                 means = [np.nan if mean is None else mean for _, mean in points]
                 color = SCHEDULERS[place % len(SCHEDULERS)]
-                panel.plot(percents, means, color=color, linewidth=1.8, label=row.name)
-            title = WORDS[direction]
+                panel.plot(percents, means, "o-", ms=2.6, lw=1.6, color=color, label=row.name)
             panel.set_title(
-                title, loc="left", fontsize=11, fontweight="bold", color=COLORS[direction]
+                WORDS[direction],
+                loc="left",
+                fontsize=11,
+                fontweight="bold",
+                color=COLORS[direction],
             )
             _scale_by_size(panel, [one for row in rows for one in transfers(row, direction)])
         panels[0].set_ylabel("mean response time, seconds")
