@@ -264,6 +264,16 @@ static void settle(struct mac *mac, struct mac_station *s, uint64_t acked)
 		give_back(mac, s, done[i], done_acked >> i & 1);
 }
 
+void exchange_yield(struct mac *mac, struct mac_station *s)
+{
+	s->sent[0] = s->head;
+	s->n_sent = 1;
+	s->head->attempts++;
+	s->counters.internal_collisions++;
+	mac_record(mac, s, OUTCOME_INTERNAL, s->head->attempts);
+	settle(mac, s, 0);
+}
+
 /* Count an attempt of @frame that ended as @what, and tell who traces them. */
 static void end_attempt(struct mac *mac, struct mac_station *s,
 			const struct mac_frame *frame, enum mac_outcome what)
@@ -321,7 +331,7 @@ static void end_collision(struct mac *mac)
 	for (int i = 0; i < mac->n_senders; i++) {
 		struct mac_station *s = &mac->stations[mac->senders[i]];
 
-		s->resume = end + mac->difs;
+		s->resume = end + mac_interframe(mac, s);
 		if (s->head->wants_ack)
 			s->resume = mac_later(s->resume, s->start + s->occupied +
 							 mac->ack_timeout);
@@ -360,7 +370,7 @@ static void end_silence(struct mac *mac, struct mac_station *s,
 	*(what == OUTCOME_LOST ? &mac->airtime.lost : &mac->airtime.unanswered) +=
 		measured(mac, s->start, end);
 	mac_release(mac, clear);
-	s->resume = end + mac_later(mac->ack_timeout, mac->difs);
+	s->resume = end + mac_later(mac->ack_timeout, mac_interframe(mac, s));
 	end_all(mac, s, what);
 	settle(mac, s, 0);
 }
@@ -437,7 +447,7 @@ static void end_ack_lost(struct mac *mac, struct mac_station *s)
 
 	if (mac->config.channel.shared)
 		mac_release(mac, after_error(mac, end));
-	s->resume = after_error(mac, end);
+	s->resume = after_error(mac, end) - mac->difs + mac_interframe(mac, s);
 	mac->airtime.lost += measured(mac, s->start, end);
 	end_all(mac, s, OUTCOME_ACK_LOST);
 	settle(mac, s, 0);

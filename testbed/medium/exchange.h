@@ -18,11 +18,20 @@ enum mac_outcome {
 	OUTCOME_BROADCAST,
 	OUTCOME_LOST,
 	OUTCOME_ACK_LOST,
+	OUTCOME_INTERNAL,
 };
 
 static inline ns_t mac_later(ns_t a, ns_t b)
 {
 	return a > b ? a : b;
+}
+
+/* DIFS of a DCF station, AIFS of an EDCA category. */
+static inline ns_t mac_interframe(const struct mac *mac,
+				  const struct mac_station *s)
+{
+	return s->config.aifsn ? mac->sifs + s->config.aifsn * mac->slot
+			       : mac->difs;
 }
 
 /* The channel between stations @a and @b, which differ. */
@@ -35,6 +44,9 @@ static inline struct channel_link *mac_link(struct mac *mac, int a, int b)
 
 /* @s begins: which frames, and how long it holds the medium before the ACK. */
 void exchange_begin(struct mac *mac, struct mac_station *s, bool alone);
+
+/* @s would begin but its radio sends a higher category: an internal collision. */
+void exchange_yield(struct mac *mac, struct mac_station *s);
 
 /* The least time that @s would hold the medium, were it to begin. */
 ns_t exchange_shortest(const struct mac *mac, const struct mac_station *s);

@@ -19,10 +19,11 @@ static const char hwsim_help[] =
 "\n"
 "  --retry M         attempts in all for a frame (default 7)\n"
 MAC_OPTIONS_HELP
-"  --station ADDR[,name=NAME][,retry=M][,cwmin=N][,cwmax=N][,access=A]\n"
+"  --station ADDR[,name=NAME][,retry=M][,cwmin=N][,cwmax=N][,aifsn=K][,access=A]\n"
 "                    a radio by its interface's address; N counts the values\n"
 "                    of the contention window (802.11b: 32 and 1024). Radios\n"
-"                    not named here get the defaults. A is dcf, idle-sense or,\n"
+"                    not named here get the defaults. K is EDCA's AIFSN: the\n"
+"                    station is one access category. A is dcf, idle-sense or,\n"
 "                    of an access point among such, aap. May be repeated.\n"
 "  --stats FILE      where SIGTERM writes the statistics (JSON)\n"
 "  --pcap FILE       every attempt, with radiotap headers; collided ones have\n"

@@ -7,6 +7,10 @@
  * another station begins is not idle, so it is not counted, and a frozen count
  * is at least 1. Only a station that drew anew can thus send right at the end
  * of the next DIFS.
+ *
+ * EDCA counts otherwise (9.19.2.3): a count goes down at each slot boundary from
+ * the end of AIFS on, also at the one where another station begins, so that it
+ * may be 0 then and any station can send right at the end of the next AIFS.
  */
 #include <limits.h>
 #include <string.h>
@@ -50,7 +54,9 @@ static void freeze(const struct mac *mac, struct mac_station *s, ns_t t)
 {
 	uint64_t counted = t > s->resume ? (t - s->resume) / mac->slot : 0;
 
-	if (counted < s->backoff) {
+	if (s->config.aifsn && t >= s->resume && counted < s->backoff)
+		counted++;
+	if (counted < s->backoff || (s->head && s->config.aifsn)) {
 		s->backoff -= counted;
 	} else if (!s->head) {
 		/* A post-transmission backoff ended with nothing to send. */
@@ -71,6 +77,42 @@ static void hear(struct mac_station *s, uint64_t idle_slots)
 	s->counters.heard++;
 	s->counters.idle_slots += idle_slots;
 	idle_sense_hear(&s->idle_sense, idle_slots);
+}
+
+/* Whether another category of @s's radio is about to send, of higher priority. */
+static bool outranked(const struct mac *mac, const struct mac_station *s)
+{
+	for (int i = 0; i < mac->n_senders; i++) {
+		const struct mac_station *other = &mac->stations[mac->senders[i]];
+
+		if (other->config.radio == s->config.radio &&
+		    other->config.priority > s->config.priority)
+			return true;
+	}
+	return false;
+}
+
+/* 9.19.2.3: within a radio one category sends; the others back off anew. */
+static void resolve_internal_collisions(struct mac *mac)
+{
+	int yielding[MAC_MAX_STATIONS], n_yielding = 0, n = 0;
+
+	for (int i = 0; i < mac->n_senders; i++) {
+		const struct mac_station *s = &mac->stations[mac->senders[i]];
+
+		if (s->config.radio && outranked(mac, s))
+			yielding[n_yielding++] = mac->senders[i];
+	}
+	for (int i = 0, j = 0; n_yielding && i < mac->n_senders; i++) {
+		if (j < n_yielding && mac->senders[i] == yielding[j])
+			j++;
+		else
+			mac->senders[n++] = mac->senders[i];
+	}
+	if (n_yielding)
+		mac->n_senders = n;
+	for (int i = 0; i < n_yielding; i++)
+		exchange_yield(mac, &mac->stations[yielding[i]]);
 }
 
 static void begin(struct mac *mac, ns_t first)
@@ -98,6 +140,7 @@ static void begin(struct mac *mac, ns_t first)
 		mac->senders[mac->n_senders++] = i;
 	}
 
+	resolve_internal_collisions(mac);
 	for (int i = 0; i < mac->n_senders; i++) {
 		struct mac_station *s = &mac->stations[mac->senders[i]];
 
@@ -112,8 +155,11 @@ void mac_release(struct mac *mac, ns_t resume)
 {
 	mac->state = MAC_IDLE;
 	mac->released = resume;
-	for (int i = 0; i < mac->n_stations; i++)
-		mac->stations[i].resume = resume;
+	for (int i = 0; i < mac->n_stations; i++) {
+		struct mac_station *s = &mac->stations[i];
+
+		s->resume = resume - mac->difs + mac_interframe(mac, s);
+	}
 }
 
 void mac_advance(struct mac *mac, ns_t now)

@@ -71,6 +71,7 @@ struct mac_counters {
 	uint64_t acks_lost;		/* of them, those that arrived */
 	uint64_t ampdus;		/* A-MPDUs of two or more MPDUs sent */
 	uint64_t ampdu_mpdus;		/* MPDUs sent in them */
+	uint64_t internal_collisions;	/* lost to a higher category; not in tx */
 	uint64_t retries;		/* attempts after a frame's first */
 	uint64_t drops;			/* retry limit reached */
 	uint64_t delivered;		/* acknowledged */
@@ -92,7 +93,13 @@ struct mac_airtime {
 	ns_t lost;
 };
 
-/* cw_min, cw_max: number of values of the contention window. */
+/*
+ * One function that contends: a DCF station, or with @aifsn one access category
+ * of an EDCA station (9.19.2). Those with the same @radio are the categories of
+ * one station: of several that would begin at once the one of highest @priority
+ * does, and the others behave as after a collision. 0 is no radio in common.
+ * cw_min, cw_max: number of values of the contention window.
+ */
 struct mac_station_config {
 	char name[MAC_NAME_LEN];
 	uint8_t addr[MAC_ADDR_LEN];
@@ -100,6 +107,9 @@ struct mac_station_config {
 	unsigned int cw_min;
 	unsigned int cw_max;
 	enum mac_access access;
+	unsigned int aifsn;	/* AIFS = SIFS + aifsn slots; 0 = DIFS, DCF */
+	unsigned int radio;
+	unsigned int priority;
 };
 
 struct mac_station {

@@ -23,11 +23,20 @@
 /* The largest MSDU is 2304 bytes (8.2.3), LLC/SNAP included. */
 #define PAYLOAD_MAX	(2304 - 8)
 
+#define MAX_CATEGORIES	4
+
+/* Access categories of each station, lowest priority first. */
+struct category {
+	unsigned int aifsn, cw_min, cw_max;
+};
+
 struct saturation {
 	unsigned int stations;
 	unsigned int payload;
 	unsigned int retry_limit;
 	enum mac_access access;
+	struct category categories[MAX_CATEGORIES];	/* of EDCA */
+	unsigned int n_categories;
 	ns_t duration;
 	bool json;
 	struct mac_config config;
@@ -49,6 +58,9 @@ static const char saturate_help[] =
 "                    the MPDU is 24 + 8 + BYTES + 4, with A-MPDU 2 more\n"
 "  --access METHOD   dcf (default), idle-sense, or aap: the first station is the\n"
 "                    access point, the others have Idle Sense\n"
+"  --edca LIST       each station has access categories that always have a frame:\n"
+"                    up to four AIFSN:CWMIN:CWMAX, comma separated, the highest\n"
+"                    priority last, or `default`, the standard's BK, BE, VI, VO\n"
 "  --retry M         attempts in all for a frame (default 7)\n"
 "  --seconds S       simulated time (default 10)\n"
 MAC_OPTIONS_HELP
@@ -56,6 +68,30 @@ MAC_OPTIONS_HELP
 "\n"
 "example:\n"
 "  dcfmedium saturate --stations 5 --phy hrdsss-11 --payload 1500 --seconds 100 --json\n";
+
+/* "AIFSN:CWMIN:CWMAX,...", the windows by their number of values. */
+static void parse_categories(struct saturation *run, const char *text)
+{
+	/* An OFDM PHY's default EDCA parameter set (8.4.2.31, Table 8-105). */
+	const char *rest = strcmp(text, "default") ? text :
+			   "7:16:1024,3:16:1024,2:8:16,2:4:8";
+
+	for (run->n_categories = 0; rest; run->n_categories++) {
+		struct category c;
+		int length = 0;
+
+		if (run->n_categories == MAX_CATEGORIES ||
+		    sscanf(rest, "%u:%u:%u%n", &c.aifsn, &c.cw_min, &c.cw_max,
+			   &length) != 3 ||
+		    (rest[length] && rest[length] != ',') || !c.aifsn ||
+		    c.aifsn > 15 || !c.cw_min || c.cw_max < c.cw_min ||
+		    c.cw_max > 65536)
+			usage_error("--edca: '%s' is not default or 1 to %d of AIFSN:CWMIN:CWMAX, comma separated",
+				    text, MAX_CATEGORIES);
+		run->categories[run->n_categories] = c;
+		rest = rest[length] ? rest + length + 1 : NULL;
+	}
+}
 
 static void take_option(struct saturation *run, int option, const char *word)
 {
@@ -69,6 +105,9 @@ static void take_option(struct saturation *run, int option, const char *word)
 		break;
 	case 'a':
 		run->access = parse_access("--access", optarg);
+		break;
+	case 'q':
+		parse_categories(run, optarg);
 		break;
 	case 'm':
 		run->retry_limit = parse_number("--retry", optarg, 1, RETRY_MAX);
@@ -95,6 +134,7 @@ static void parse_options(struct saturation *run, int argc, char **argv)
 		MAC_OPTIONS,
 		{ "payload", required_argument, NULL, 'b' },
 		{ "access", required_argument, NULL, 'a' },
+		{ "edca", required_argument, NULL, 'q' },
 		{ "retry", required_argument, NULL, 'm' },
 		{ "seconds", required_argument, NULL, 's' },
 		{ "json", no_argument, NULL, 'j' },
@@ -109,6 +149,11 @@ static void parse_options(struct saturation *run, int argc, char **argv)
 		usage_error("saturate takes no argument '%s'", argv[optind]);
 	if (!run->stations || !run->config.phy || !run->payload)
 		usage_error("saturate needs --stations, --phy and --payload");
+	if (run->n_categories * run->stations > MAC_MAX_STATIONS)
+		usage_error("--edca: more than %d categories in all stations",
+			    MAC_MAX_STATIONS);
+	if (run->n_categories && run->access != MAC_DCF)
+		usage_error("--edca and --access exclude each other");
 	check_mac_options(&run->config);
 }
 
@@ -141,14 +186,14 @@ static void add_station(struct saturation *run, unsigned int i, const char *name
 }
 
 /* Enough frames that the longest A-MPDU can always be filled. */
-static void fill_queue(struct saturation *run, unsigned int i)
+static void fill_queue(struct saturation *run, unsigned int i, int to)
 {
 	bool ampdu = run->config.phy->ampdu_bytes;
 	unsigned int depth = ampdu ? run->config.max_ampdu : 1;
 
 	for (unsigned int j = 0; j < depth; j++) {
 		run->frames[i][j] = (struct mac_frame){
-			.to = (i + 1) % run->mac.n_stations,
+			.to = to,
 			.bytes = run->payload + FRAME_OVERHEAD +
 				 (ampdu ? QOS_BYTES : 0),
 			.wants_ack = true,
@@ -156,6 +201,35 @@ static void fill_queue(struct saturation *run, unsigned int i)
 		};
 		mac_enqueue(&run->mac, i, &run->frames[i][j], 0);
 	}
+}
+
+/* Categories contend as stations do, with one radio in common. */
+static void add_edca_station(struct saturation *run, unsigned int i)
+{
+	for (unsigned int j = 0; j < run->n_categories; j++) {
+		const struct category *category = &run->categories[j];
+		struct mac_station_config station = {
+			.addr = { 0x02, 0, 0, 0, i, j },
+			.retry_limit = run->retry_limit,
+			.cw_min = category->cw_min,
+			.cw_max = category->cw_max,
+			.aifsn = category->aifsn,
+			.radio = i + 1,
+			.priority = j,
+		};
+
+		snprintf(station.name, sizeof(station.name), "sta%u-ac%u",
+			 i + 1, j);
+		mac_add_station(&run->mac, &station);
+	}
+}
+
+static void add_edca_stations(struct saturation *run)
+{
+	for (unsigned int i = 0; i < run->stations; i++)
+		add_edca_station(run, i);
+	for (int i = 0; i < run->mac.n_stations; i++)
+		fill_queue(run, i, (i + run->n_categories) % run->mac.n_stations);
 }
 
 /* A single station has somebody to send to who never sends. */
@@ -170,7 +244,7 @@ static void add_stations(struct saturation *run)
 	if (run->stations == 1)
 		add_station(run, 1, "sink");
 	for (unsigned int i = 0; i < run->stations; i++)
-		fill_queue(run, i);
+		fill_queue(run, i, (i + 1) % run->mac.n_stations);
 }
 
 /*
@@ -182,12 +256,12 @@ static void judge_fairness(struct saturation *run)
 	double sum = 0, squares = 0, jain;
 	unsigned int n = 0;
 
-	for (unsigned int i = 0; i < run->stations; i++) {
+	for (int i = 0; i < run->mac.n_stations; i++) {
 		const struct mac_station *s = &run->mac.stations[i];
 		double frames = s->counters.delivered - run->delivered[i];
 
 		run->delivered[i] = s->counters.delivered;
-		if (s->config.access == MAC_AAP)
+		if (s->config.access == MAC_AAP || !s->backlog)
 			continue;
 		sum += frames;
 		squares += frames * frames;
@@ -212,7 +286,10 @@ static void play_until(struct saturation *run, ns_t end)
 static void play(struct saturation *run)
 {
 	mac_init(&run->mac, &run->config, &saturate_ops, run);
-	add_stations(run);
+	if (run->n_categories)
+		add_edca_stations(run);
+	else
+		add_stations(run);
 	for (ns_t t = FAIRNESS_NS; t <= run->duration; t += FAIRNESS_NS) {
 		play_until(run, t);
 		judge_fairness(run);

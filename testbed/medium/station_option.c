@@ -68,10 +68,12 @@ static void parse_field(char *field, struct mac_station_config *station)
 	else if (!strcmp(field, "cwmax"))
 		station->cw_max = parse_number("--station: cwmax", value, 1,
 					       CW_LIMIT);
+	else if (!strcmp(field, "aifsn"))
+		station->aifsn = parse_number("--station: aifsn", value, 1, 15);
 	else if (!strcmp(field, "access"))
 		station->access = parse_access("--station: access", value);
 	else
-		usage_error("--station: no field '%s'; there are name, retry, cwmin, cwmax, access",
+		usage_error("--station: no field '%s'; there are name, retry, cwmin, cwmax, aifsn, access",
 			    field);
 }
 

@@ -71,6 +71,7 @@ static void write_station(FILE *out, const struct mac_station *s)
 	write_counter(out, "unanswered", c->unanswered);
 	write_counter(out, "lost", c->lost);
 	write_counter(out, "acks_lost", c->acks_lost);
+	write_counter(out, "internal_collisions", c->internal_collisions);
 	write_counter(out, "ampdus", c->ampdus);
 	write_counter(out, "ampdu_mpdus", c->ampdu_mpdus);
 	write_counter(out, "retries", c->retries);
