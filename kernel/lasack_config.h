@@ -18,6 +18,7 @@ struct lasack_config {
 	u32	memory_limit;	/* bytes of truesize */
 	u32	flows;		/* places in the table */
 	u32	idle;		/* ms, 0: off */
+	u32	halflife;	/* ms, 0: off */
 };
 
 struct lasack_option {
@@ -40,6 +41,8 @@ static const struct lasack_option lasack_options[TCA_LASACK_MAX + 1] = {
 		LASACK_OPTION(flows, 1, TC_LASACK_FLOWS_MAX),
 	[TCA_LASACK_IDLE] =
 		LASACK_OPTION(idle, TC_LASACK_TIME_MIN, TC_LASACK_TIME_MAX, true),
+	[TCA_LASACK_HALFLIFE] =
+		LASACK_OPTION(halflife, TC_LASACK_TIME_MIN, TC_LASACK_TIME_MAX, true),
 };
 
 static inline u32 *lasack_option_value(struct lasack_config *config,
@@ -64,6 +67,10 @@ static inline int lasack_refuse(const struct nlattr *attr,
 		break;
 	case TCA_LASACK_IDLE:
 		NL_SET_ERR_MSG_ATTR(extack, attr, "idle: give 100 to 86400000 ms, or 0");
+		break;
+	case TCA_LASACK_HALFLIFE:
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "halflife: give 100 to 86400000 ms, or 0");
 		break;
 	}
 	return -ERANGE;

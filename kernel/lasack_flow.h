@@ -21,6 +21,7 @@
 #include <linux/rbtree.h>
 #include <linux/skbuff.h>
 #include <net/sch_generic.h>
+#include "lasack_sum.h"
 #include "tcp_segment.h"
 
 /*
@@ -43,7 +44,7 @@ struct lasack_flow {
 
 	u64			idle_since;	/* ns; while none is queued */
 
-	u64			attained;	/* bytes, both directions */
+	struct lasack_sum	attained;	/* both directions */
 	u32			last_ack[2];	/* by direction of the ACK */
 	u8			ack_seen;	/* bit: last_ack[direction] is valid */
 	u8			shared:1,	/* not one connection: no ACK arithmetic */
@@ -71,8 +72,8 @@ static inline struct lasack_skb_cb *lasack_cb(const struct sk_buff *skb)
 static inline bool lasack_flow_before(const struct lasack_flow *a,
 				      const struct lasack_flow *b)
 {
-	if (a->attained != b->attained)
-		return a->attained < b->attained;
+	if (!lasack_sum_equal(&a->attained, &b->attained))
+		return lasack_sum_less(&a->attained, &b->attained);
 	return lasack_cb(a->head)->arrival < lasack_cb(b->head)->arrival;
 }
 
@@ -100,7 +101,7 @@ static inline struct sk_buff *lasack_flow_pop(struct lasack_flow *flow)
 
 static inline void lasack_flow_new_life(struct lasack_flow *flow)
 {
-	flow->attained = 0;
+	flow->attained = (struct lasack_sum) {};
 	flow->ack_seen = 0;
 	flow->finished = 0;
 	flow->aborted = 0;
@@ -127,13 +128,14 @@ static inline u32 lasack_newly_acked(const struct lasack_flow *flow,
  * @flow: the flow
  * @seg: what the packet is
  * @cb: the packet's record; what is charged for it is set
+ * @age: now, see lasack_sum.h
  *
  * Charges what the packet acknowledges. A SYN starts a new life: the same
  * addresses and ports, another connection.
  */
 static inline void lasack_flow_observe(struct lasack_flow *flow,
 				       const struct tcp_segment *seg,
-				       struct lasack_skb_cb *cb)
+				       struct lasack_skb_cb *cb, u64 age)
 {
 	u8 dir = seg->reversed;
 	u32 acked;
@@ -147,7 +149,7 @@ static inline void lasack_flow_observe(struct lasack_flow *flow,
 	if (seg->syn)
 		lasack_flow_new_life(flow);
 	acked = lasack_newly_acked(flow, seg);
-	flow->attained += acked;
+	lasack_sum_add(&flow->attained, acked, age);
 	if (acked || (seg->ack && !(flow->ack_seen & BIT(dir)))) {
 		flow->last_ack[dir] = seg->ack_seq;
 		flow->ack_seen |= BIT(dir);
@@ -158,13 +160,14 @@ static inline void lasack_flow_observe(struct lasack_flow *flow,
  * lasack_flow_send() - a packet of the flow is sent
  * @flow: the flow
  * @cb: that packet's record
+ * @age: now
  *
  * After a FIN the other direction may go on for long, so the sum is kept.
  */
 static inline void lasack_flow_send(struct lasack_flow *flow,
-				    const struct lasack_skb_cb *cb)
+				    const struct lasack_skb_cb *cb, u64 age)
 {
-	flow->attained += cb->payload;
+	lasack_sum_add(&flow->attained, cb->payload, age);
 	flow->finished |= cb->fin;
 	flow->aborted |= cb->rst;
 }

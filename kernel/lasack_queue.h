@@ -36,6 +36,8 @@ struct lasack_queue {
 	struct rb_root_cached	serve;	/* all backlogged flows, least sum first */
 	struct rb_root_cached	drop;	/* those that can spare one, largest first */
 	u64			now;	/* ns, see lasack_queue_advance() */
+	u64			age;	/* the same for the sums, see lasack_sum.h */
+	struct lasack_decay	decay;
 	u64			arrival; /* of the last packet */
 	u64			memory;	/* truesize of all packets, bytes */
 
@@ -87,8 +89,15 @@ static inline void lasack_flow_unlink(struct lasack_queue *q, struct lasack_flow
 static inline void lasack_queue_advance(struct lasack_queue *q, u64 now)
 {
 	q->now = now;
+	q->age = lasack_decay_age(&q->decay, now);
 	if (q->idle_ns && now > q->idle_ns)
 		lasack_table_expire(q->table, now - q->idle_ns);
+}
+
+/* From now on another half-life of the sums (ns), or 0: they stay. */
+static inline void lasack_queue_set_halflife(struct lasack_queue *q, u64 halflife)
+{
+	lasack_decay_set(&q->decay, halflife, q->now);
 }
 
 /**
@@ -132,7 +141,7 @@ static inline void lasack_queue_add(struct lasack_queue *q, struct sk_buff *skb,
 		lasack_flow_unlink(q, flow);
 	else if (!flow->shared)
 		lasack_table_wake(q->table, flow);
-	lasack_flow_observe(flow, seg, cb);
+	lasack_flow_observe(flow, seg, cb, q->age);
 	q->arrival = max(q->now, q->arrival + 1);
 	cb->arrival = q->arrival;
 	cb->memory = skb->truesize;
@@ -151,7 +160,7 @@ static inline struct sk_buff *lasack_queue_take(struct lasack_queue *q,
 	skb = lasack_flow_pop(flow);
 	q->memory -= lasack_cb(skb)->memory;
 	if (sent)
-		lasack_flow_send(flow, lasack_cb(skb));
+		lasack_flow_send(flow, lasack_cb(skb), q->age);
 	if (flow->head)
 		lasack_flow_link(q, flow);
 	else if (flow->shared)

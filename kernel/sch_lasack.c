@@ -12,7 +12,8 @@
  *
  * Source: M. Heusse, G. Urvoy-Keller, A. Duda, "Layer 2 vs. Layer 3 Mechanisms
  * for Improving TCP Performance in 802.11 Wireless LANs", section III.
- * lasack_flow.h has the arithmetic, lasack_queue.h the order.
+ * lasack_flow.h has the arithmetic, lasack_sum.h its decay, lasack_queue.h the
+ * order, lasack_table.h what is remembered.
  */
 #include <linux/errno.h>
 #include <linux/ktime.h>
@@ -139,6 +140,7 @@ static const struct nla_policy lasack_policy[TCA_LASACK_MAX + 1] = {
 	[TCA_LASACK_MEMORY_LIMIT] = { .type = NLA_U32 },
 	[TCA_LASACK_FLOWS]	= { .type = NLA_U32 },
 	[TCA_LASACK_IDLE]	= { .type = NLA_U32 },
+	[TCA_LASACK_HALFLIFE]	= { .type = NLA_U32 },
 };
 
 /* The parents are told once, of all packets that had to go. */
@@ -167,6 +169,7 @@ static void lasack_commit(struct Qdisc *sch, const struct lasack_config *config)
 	q->config = *config;
 	WRITE_ONCE(sch->limit, config->limit);
 	q->queue.idle_ns = (u64)config->idle * NSEC_PER_MSEC;
+	lasack_queue_set_halflife(&q->queue, (u64)config->halflife * NSEC_PER_MSEC);
 }
 
 static int lasack_change(struct Qdisc *sch, struct nlattr *opt,
@@ -198,6 +201,7 @@ static int lasack_change(struct Qdisc *sch, struct nlattr *opt,
 	}
 
 	sch_tree_lock(sch);
+	lasack_queue_advance(&q->queue, ktime_get_ns());
 	lasack_commit(sch, &config);
 	if (table)
 		table = lasack_queue_replace_table(&q->queue, table);

@@ -34,7 +34,7 @@ refused() {
 }
 
 echo "KTAP version 1"
-echo "1..25"
+echo "1..27"
 queue="1 to 1048576 packets"
 below="1 to 65535 packets"
 refused lasack limit -- "lasack: limit has no value: give $queue"
@@ -64,8 +64,10 @@ refused lasack idle 99ms -- "lasack: idle cannot be \"99ms\": give $times"
 refused lasack idle 86401s -- "lasack: idle cannot be \"86401s\": give $times"
 refused lasack idle -5s -- "lasack: idle cannot be \"-5s\": give $times"
 refused lasack idle nans -- "lasack: idle cannot be \"nans\": give $times"
+refused lasack halflife 5min -- "lasack: halflife cannot be \"5min\": give $times"
+refused lasack halflife 0s -- "lasack: halflife cannot be \"0s\": give $times"
 refused lasack weights 2 1 -- "lasack: unknown option \"weights\": known are limit,\
- memory_limit, flows, idle, inflight"
+ memory_limit, flows, idle, halflife, inflight"
 refused inflight limit -- "inflight: limit has no value: give $below or auto"
 refused inflight limit off -- \
 	"inflight: limit cannot be \"off\": give $below or auto"

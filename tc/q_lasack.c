@@ -13,11 +13,13 @@
 
 static const char lasack_usage[] =
 	"Usage: ... lasack [ limit PACKETS ] [ memory_limit BYTES ] [ flows NUMBER ]\n"
-	"                  [ idle { off | TIME } ] [ inflight { auto | off | PACKETS } ]\n"
+	"                  [ idle { off | TIME } ] [ halflife { off | TIME } ]\n"
+	"                  [ inflight { auto | off | PACKETS } ]\n"
 	"  limit         packets queued, 1 to 1048576; the device's txqueuelen by default\n"
 	"  memory_limit  memory of these, 64k to 4294967295 bytes; 32m by default\n"
 	"  flows         flows remembered, 1 to 65535, 256 bytes each; 1024 by default\n"
 	"  idle          a flow is forgotten after, 100ms to 86400s; 300s by default\n"
+	"  halflife      in which half of a sum decays, 100ms to 86400s; off by default\n"
 	"  inflight      packets below the qdisc, 1 to 65535; auto on Wi-Fi, else off\n"
 	"Example: tc qdisc replace dev wlan0 root lasack limit 100 inflight auto\n";
 
@@ -38,6 +40,8 @@ static const struct qdisc_option lasack_options[] = {
 	  TC_LASACK_MEMORY_MIN, UINT32_MAX, NULL },
 	{ "flows", TCA_LASACK_FLOWS, UNIT_NONE, 1, TC_LASACK_FLOWS_MAX, NULL },
 	{ "idle", TCA_LASACK_IDLE, UNIT_TIME,
+	  TC_LASACK_TIME_MIN, TC_LASACK_TIME_MAX, lasack_off },
+	{ "halflife", TCA_LASACK_HALFLIFE, UNIT_TIME,
 	  TC_LASACK_TIME_MIN, TC_LASACK_TIME_MAX, lasack_off },
 	{ "inflight", TCA_LASACK_INFLIGHT, UNIT_PACKETS, 1, TC_INFLIGHT_MAX,
 	  lasack_inflight_words },

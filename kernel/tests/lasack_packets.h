@@ -82,9 +82,10 @@ static inline u32 push_out(struct kunit *test)
 
 static inline u64 attained(struct kunit *test, u32 id)
 {
+	struct lasack_queue *q = test->priv;
 	struct tcp_segment seg = data(id, 0);
 
-	return lasack_queue_flow(test->priv, &seg)->attained;
+	return lasack_sum_bytes(&lasack_queue_flow(q, &seg)->attained, q->age);
 }
 
 #endif
