@@ -139,7 +139,8 @@ def _start(guest: Guest, scratch: Path, stream: BinaryIO) -> subprocess.Popen[by
         "rootflags=/",
         "ro",
         "init=/proc/self/cwd/init",
-        "con0=fd:0,fd:1",
+        "con0=fd:0,fd:2",  # the kernel's console, and the guest's standard error
+        "con1=null,fd:1",  # the guest's standard output
         "con=null",
         "time-travel=inf-cpu",
         f"time-travel-start={BOOT_TIME_NS}",
@@ -157,7 +158,7 @@ def _start(guest: Guest, scratch: Path, stream: BinaryIO) -> subprocess.Popen[by
             cwd=scratch,
             stdin=subprocess.DEVNULL,
             stdout=stream,
-            stderr=subprocess.STDOUT,
+            stderr=None if guest.console is None else subprocess.STDOUT,
             start_new_session=True,
             env=environment,
         )

@@ -23,8 +23,11 @@ mount -t devtmpfs devtmpfs /dev
 mount -t tmpfs tmpfs /run
 mkdir -p /run/tmp /run/netns
 mount -t hostfs -o "$out" none "$out"
-# Output is text for a pipe, not for a terminal: no CR before LF.
-stty -onlcr < /dev/console 2> /dev/null
+# Output is text for a pipe, not for a terminal: no CR before LF. Standard
+# output has a console of its own, apart from the kernel's messages.
+stty -onlcr < /dev/console
+stty -onlcr < /dev/tty1
+exec > /dev/tty1
 ip link set lo up
 
 cd "$workdir" || exit 1
