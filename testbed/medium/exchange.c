@@ -292,7 +292,8 @@ static void end_attempt(struct mac *mac, struct mac_station *s,
 	}
 	if (mac->ops->attempt)
 		mac->ops->attempt(mac->ctx, s - mac->stations, frame, s->start,
-				  what == OUTCOME_COLLIDED);
+				  what == OUTCOME_COLLIDED ||
+				  what == OUTCOME_LOST);
 }
 
 /* What @s sent ended as @what; of an answered A-MPDU, what arrived did. */

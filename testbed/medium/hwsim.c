@@ -119,7 +119,7 @@ static void on_status(void *ctx, int from, struct mac_frame *frame, bool acked)
 }
 
 static void on_attempt(void *ctx, int from, const struct mac_frame *frame,
-		       ns_t start, bool collided)
+		       ns_t start, bool lost)
 {
 	struct front_end *fe = ctx;
 	const struct hwsim_frame *hwsim = &air_frame(frame)->hwsim;
@@ -128,7 +128,7 @@ static void on_attempt(void *ctx, int from, const struct mac_frame *frame,
 		.rate = mac_rate(&fe->mac, frame),
 		.freq = hwsim->freq,
 		.number = frame->attempts,
-		.collided = collided,
+		.lost = lost,
 		.bytes = hwsim->bytes,
 		.length = hwsim->length,
 	};

@@ -137,7 +137,8 @@ struct mac_station {
 };
 
 /*
- * attempt: one transmission is over, lost or not; for traces.
+ * attempt: one transmission of @frame is over, lost (in a collision or by the
+ *          channel) or not; for traces.
  * deliver: @frame has just reached its receivers (end of the data frame). A
  *          frame whose ACK was lost reaches them again.
  * status:  the core is done with @frame and gives it back: acknowledged,
@@ -146,7 +147,7 @@ struct mac_station {
  */
 struct mac_ops {
 	void (*attempt)(void *ctx, int from, const struct mac_frame *frame,
-			ns_t start, bool collided);
+			ns_t start, bool lost);
 	void (*deliver)(void *ctx, int from, struct mac_frame *frame);
 	void (*status)(void *ctx, int from, struct mac_frame *frame, bool acked);
 };

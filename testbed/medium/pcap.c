@@ -61,23 +61,33 @@ FILE *pcap_open(const char *path)
 	return pcap;
 }
 
+static bool has_legacy_rate(const struct pcap_attempt *attempt)
+{
+	static const unsigned int ofdm[] = { 60, 90, 120, 180, 240, 360, 480, 540 };
+
+	for (size_t i = 0; i < sizeof(ofdm) / sizeof(ofdm[0]); i++)
+		if (attempt->rate == ofdm[i])
+			return true;
+	return phy_rate_is_dsss(attempt->rate);
+}
+
 static uint16_t channel_flags(const struct pcap_attempt *attempt)
 {
-	unsigned int rate = attempt->rate;
-	bool cck = rate == 10 || rate == 20 || rate == 55 || rate == 110;
-
-	return (cck ? CHANNEL_CCK : CHANNEL_OFDM) |
+	return (phy_rate_is_dsss(attempt->rate) ? CHANNEL_CCK : CHANNEL_OFDM) |
 	       (attempt->freq > 3000 ? CHANNEL_5GHZ : CHANNEL_2GHZ);
 }
 
 void pcap_write(FILE *pcap, const struct pcap_attempt *attempt)
 {
+	bool legacy = has_legacy_rate(attempt);
+	/* Without Rate its octet is the padding before the Channel field. */
 	struct radiotap radiotap = {
 		.length = htole16(sizeof(radiotap)),
-		.present = htole32(RADIOTAP_FLAGS | RADIOTAP_RATE |
-				   RADIOTAP_CHANNEL | RADIOTAP_DATA_RETRIES),
-		.flags = attempt->collided ? RADIOTAP_FLAG_BAD_FCS : 0,
-		.rate = attempt->rate / 5,
+		.present = htole32(RADIOTAP_FLAGS | RADIOTAP_CHANNEL |
+				   RADIOTAP_DATA_RETRIES |
+				   (legacy ? RADIOTAP_RATE : 0)),
+		.flags = attempt->lost ? RADIOTAP_FLAG_BAD_FCS : 0,
+		.rate = legacy ? attempt->rate / 5 : 0,
 		.freq = htole16(attempt->freq),
 		.channel = htole16(channel_flags(attempt)),
 		.retries = attempt->number - 1,

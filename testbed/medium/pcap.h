@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A trace of every attempt as a pcap file with radiotap headers. A collided
- * attempt carries radiotap's "failed FCS check" flag.
+ * A trace of every attempt as a pcap file with radiotap headers. An attempt
+ * that collided or that the channel lost carries radiotap's "failed FCS check"
+ * flag. Rate has no place for those of HT and VHT, so it is absent then.
  *
  * Source: draft-ietf-opsawg-pcap (nanosecond variant); radiotap.org, fields
  * Flags, Rate, Channel and data retries.
@@ -21,7 +22,7 @@ struct pcap_attempt {
 	unsigned int rate;	/* 100 kb/s */
 	uint32_t freq;		/* MHz */
 	unsigned int number;	/* 1 = first attempt */
-	bool collided;
+	bool lost;		/* in a collision, or by the channel */
 	const uint8_t *bytes;	/* MPDU without FCS */
 	size_t length;
 };

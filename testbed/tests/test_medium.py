@@ -155,6 +155,16 @@ def test_counters_add_up(retry: str) -> None:
         assert stats["drops"] == stats["collisions"] > 0
 
 
+def test_an_hour_of_fifty_stations_adds_up() -> None:
+    stats = saturate(50, seconds=3600)
+    assert sum(stats["airtime_s"].values()) == pytest.approx(3600, abs=1e-6)
+    for sta in stats["stations"]:
+        assert sta["tx"] == sta["delivered"] + sta["collisions"]
+        assert sta["frames_in"] == sta["delivered"] + sta["drops"] + sta["backlog"]
+        # First attempts are those of frames that are done, and perhaps of the one in hand.
+        assert 0 <= sta["tx"] - sta["retries"] - sta["delivered"] - sta["drops"] <= 1
+
+
 def test_stations_share_alike() -> None:
     delivered = [sta["delivered"] for sta in saturate(5, seconds=400)["stations"]]
     assert max(delivered) / min(delivered) < 1.05

@@ -22,7 +22,7 @@ BIN = Path(__file__).resolve().parents[2] / "build" / "bin"
 SCRIPT = """\
 set -e
 insmod {hwsim} radios=3
-{bin}/dcfmedium hwsim --phy hrdsss-11 --stats medium.json --pcap air.pcap \
+{bin}/dcfmedium hwsim {air} --stats medium.json --pcap air.pcap \
     --station 02:00:00:00:00:00,name=ap --station 02:00:00:00:01:00,name=sta1,retry=9 > ready &
 medium=$!
 sleep 0.1
@@ -71,15 +71,19 @@ class Air:
         return len(done.stdout.splitlines())
 
 
-@pytest.fixture(scope="module")
-def air(lab_kernel: LabKernel, tmp_path_factory: pytest.TempPathFactory) -> Air:
-    out = tmp_path_factory.mktemp("air")
-    script = SCRIPT.format(hwsim=lab_kernel.hwsim, bin=BIN)
+def play(kernel: LabKernel, out: Path, options: str) -> Air:
+    """The script with these options of the medium."""
+    script = SCRIPT.format(hwsim=kernel.hwsim, bin=BIN, air=options)
     console = out / "console.log"
-    guest = lab.Guest(lab_kernel, ["sh", "-c", script], out, workdir=out, seed=1, console=console)
+    guest = lab.Guest(kernel, ["sh", "-c", script], out, workdir=out, seed=1, console=console)
     result = lab.boot(guest, lab.Watchdog(limit_s=120))
     assert result.status == 0, f"{result.why}: {console.read_text()}"
     return Air(out, json.loads((out / "medium.json").read_text()))
+
+
+@pytest.fixture(scope="module")
+def air(lab_kernel: LabKernel, tmp_path_factory: pytest.TempPathFactory) -> Air:
+    return play(lab_kernel, tmp_path_factory.mktemp("air"), "--phy hrdsss-11")
 
 
 def test_ready_is_all_it_prints(air: Air) -> None:
@@ -133,3 +137,19 @@ def test_mac80211_heard_of_retries(air: Air) -> None:
 def test_a_second_medium_is_refused(air: Air) -> None:
     said = (air.out / "second").read_text()
     assert said == "dcfmedium: mac80211_hwsim has a medium already; stop it first\n"
+
+
+def test_tcp_over_aggregates_and_losses(lab_kernel: LabKernel, tmp_path: Path) -> None:
+    """A-MPDUs form from what queues, the channel loses MPDUs and ACKs; every byte arrives."""
+    lossy = play(lab_kernel, tmp_path, "--phy ht20 --channel loss=0.05")
+    assert not any(lossy.stats["integrity"].values())
+    unheard = sum(
+        s["collisions"] + s["broadcast_collisions"] + s["lost"] - s["acks_lost"]
+        for s in lossy.stats["stations"]
+    )
+    assert lossy.frames("radiotap.flags.badfcs == 1") == unheard > 0
+    assert sum(s["acks_lost"] for s in lossy.stats["stations"]) > 0
+    assert sum(s["ampdus"] for s in lossy.stats["stations"]) > 0
+    for side in ("up1", "down1", "up2", "down2"):
+        flows = [json.loads(line) for line in (tmp_path / f"{side}.log").read_text().splitlines()]
+        assert all(flow["error"] is None for flow in flows if flow["event"] == "flow")

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The hwsim front end against messages no kernel would send: truncated, with
+ * wrong lengths, with random octets, unknown attributes, strange frames, and
+ * floods. It must not crash (the sanitized build looks closer), must count
+ * what it could not read, and must give every frame it took its TX status.
+ *
+ * The front end's own functions are called, on one end of a socket pair, so
+ * both its sources are part of this program. An argument is the number of
+ * messages.
+ */
+#define _GNU_SOURCE
+#include <sys/socket.h>
+
+#include "../hwsim.c"
+#include "../hwsim_link.c"
+
+#include "tap.h"
+
+#define FAMILY		0x1c
+#define MESSAGE_MAX	4096
+/* Messages after which the queues may empty. */
+#define ROUND		5000
+
+static long messages = 50000;
+
+static struct rng chance;
+
+static bool one_in(unsigned int n)
+{
+	return !rng_below(&chance, n);
+}
+
+/* A frame as mac80211_hwsim hands it in, of a radio among @radios. */
+static size_t put_frame(uint8_t *bytes, unsigned int radios)
+{
+	struct hwsim_link *scratch = calloc(1, sizeof(*scratch));
+	/* One of them is busier than all the others together. */
+	uint8_t number = one_in(2) ? 0 : rng_below(&chance, radios);
+	uint8_t radio[] = { 0x42, 0, 0, 0, number, 0 };
+	uint8_t mpdu[256] = { 0x08, 0, 0, 0, 2, 0, 0, 0,
+			      rng_below(&chance, radios), 0 };
+	uint64_t cookie = rng_next(&chance);
+	struct nlmsghdr *nlh;
+	size_t length;
+
+	if (one_in(4))
+		memset(mpdu + MPDU_ADDR1, 0xff, MAC_ADDR_LEN);
+	if (one_in(8))
+		mpdu[0] = rng_next(&chance);
+	scratch->family = FAMILY;
+	nlh = put_message(scratch, HWSIM_CMD_FRAME, MESSAGE_CHECKED, 0);
+	put_attribute(nlh, HWSIM_ATTR_ADDR_TRANSMITTER, radio, sizeof(radio));
+	put_attribute(nlh, HWSIM_ATTR_FRAME, mpdu,
+		      one_in(8) ? rng_below(&chance, sizeof(mpdu))
+				: sizeof(mpdu));
+	put_u32(nlh, HWSIM_ATTR_FLAGS, rng_below(&chance, 8));
+	put_u32(nlh, HWSIM_ATTR_FREQ, one_in(2) ? 2412 : 5180);
+	put_attribute(nlh, HWSIM_ATTR_COOKIE, &cookie, sizeof(cookie));
+	length = nlh->nlmsg_len;
+	memcpy(bytes, nlh, length);
+	free(scratch);
+	return length;
+}
+
+/* Spoil a message in one of the ways listed above; returns its length. */
+static size_t spoil(uint8_t *bytes, size_t length)
+{
+	struct nlmsghdr *nlh = (struct nlmsghdr *)bytes;
+	uint16_t attribute;
+
+	switch (rng_below(&chance, 6)) {
+	case 0:
+		return rng_below(&chance, length + 1);
+	case 1:
+		nlh->nlmsg_len = rng_next(&chance) >> rng_below(&chance, 64);
+		return length;
+	case 2:
+		/* The first attribute's length, then its type. */
+		attribute = rng_next(&chance);
+		memcpy(bytes + NLMSG_LENGTH(GENL_HDRLEN) + 2 * one_in(2),
+		       &attribute, sizeof(attribute));
+		return length;
+	case 3:
+		for (size_t i = NLMSG_HDRLEN; i < length; i++)
+			if (one_in(16))
+				bytes[i] = rng_next(&chance);
+		return length;
+	case 4:
+		nlh->nlmsg_type = one_in(2) ? NLMSG_DONE : rng_next(&chance);
+		return length;
+	default:
+		for (size_t i = 0; i < length; i++)
+			bytes[i] = rng_next(&chance);
+		return length;
+	}
+}
+
+/* An error reply; ENOENT, hwsim's end, would rightly end the program. */
+static bool means_the_end(const uint8_t *bytes, size_t length)
+{
+	struct nlmsghdr nlh;
+	int32_t error;
+
+	if (length < NLMSG_LENGTH(sizeof(error)))
+		return false;
+	memcpy(&nlh, bytes, sizeof(nlh));
+	memcpy(&error, bytes + NLMSG_HDRLEN, sizeof(error));
+	return nlh.nlmsg_type == NLMSG_ERROR && error == -ENOENT;
+}
+
+static void drain(int fd)
+{
+	static uint8_t bytes[SEND_BYTES];
+
+	while (recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
+		;
+}
+
+static struct front_end *front_end_begin(int *peer)
+{
+	struct front_end *fe = calloc(1, sizeof(*fe));
+	int fds[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fds))
+		exit(EXIT_FAILURE);
+	fe->options.config = mac_defaults(phy_find("ht20"));
+	fe->options.defaults.retry_limit = RETRY_DEFAULT;
+	fe->options.defaults.cw_min = 16;
+	fe->options.defaults.cw_max = 1024;
+	mac_init(&fe->mac, &fe->options.config, &hwsim_ops, fe);
+	fe->link = calloc(1, sizeof(*fe->link));
+	fe->link->fd = fds[0];
+	fe->link->family = FAMILY;
+	fe->link->integrity = &fe->integrity;
+	*peer = fds[1];
+	return fe;
+}
+
+/* Time passes until nothing is queued; then nothing may be in hand. */
+static void play_out(struct front_end *fe, int peer, int *failures)
+{
+	for (ns_t next; (next = mac_next(&fe->mac)) != NS_NEVER;) {
+		fe->now = next;
+		mac_advance(&fe->mac, next);
+		hwsim_flush(fe->link);
+		drain(peer);
+	}
+	EXPECT_EQ(fe->in_hand, 0);
+}
+
+static void front_end_end(struct front_end *fe, int peer)
+{
+	close(fe->link->fd);
+	close(peer);
+	free(fe->link);
+	free(fe);
+}
+
+static void feed(struct front_end *fe, uint8_t *bytes, size_t length)
+{
+	/* A buffer of just that length, so that reading beyond it shows. */
+	uint8_t *exact = malloc(length ? length : 1);
+
+	memcpy(exact, bytes, length);
+	take_datagram(fe->link, exact, length, on_frame, fe);
+	free(exact);
+}
+
+static void play(unsigned int radios, unsigned int spoilt_in, ns_t pause,
+		 int *failures)
+{
+	uint8_t bytes[MESSAGE_MAX] __attribute__((aligned(NLMSG_ALIGNTO)));
+	struct integrity seen;
+	struct front_end *fe;
+	uint64_t taken = 0;
+	int peer;
+
+	fe = front_end_begin(&peer);
+	for (long i = 0; i < messages / 2; i++) {
+		size_t length = put_frame(bytes, radios);
+
+		if (spoilt_in && one_in(spoilt_in))
+			length = spoil(bytes, length);
+		if (means_the_end(bytes, length))
+			continue;
+		fe->now += rng_below(&chance, pause);
+		mac_advance(&fe->mac, fe->now);
+		feed(fe, bytes, length);
+		hwsim_flush(fe->link);
+		drain(peer);
+		if (i % ROUND == ROUND - 1)
+			play_out(fe, peer, failures);
+	}
+	play_out(fe, peer, failures);
+	seen = fe->integrity;
+	for (int i = 0; i < fe->mac.n_stations; i++)
+		taken += fe->mac.stations[i].counters.frames_in;
+	EXPECT(taken > 0);
+	EXPECT(seen.malformed > 0);
+	if (radios > MAC_MAX_STATIONS)
+		EXPECT(seen.unknown_station > 0);
+	if (pause < NS_PER_US)
+		EXPECT(seen.queue_overflow > 0);
+	front_end_end(fe, peer);
+}
+
+static void spoilt_messages(int *failures)
+{
+	play(20, 2, 2000 * NS_PER_US, failures);
+}
+
+/* Faster than the air, from more radios than there can be. */
+static void floods(int *failures)
+{
+	play(200, 10, 500, failures);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct tap_case cases[] = {
+		{ "spoilt messages are counted and survived", spoilt_messages },
+		{ "floods are counted and survived", floods },
+		{ }
+	};
+
+	if (argc > 1)
+		messages = strtol(argv[1], NULL, 10);
+	rng_seed(&chance, 1, 0);
+	return tap_run(cases);
+}
