@@ -30,6 +30,8 @@
  */
 #define LASACK_MAX_ACKED	(65535U << 14)
 
+struct lasack_station;
+
 struct lasack_flow {
 	struct segment_key	key;
 	struct hlist_node	hash_node;
@@ -39,8 +41,9 @@ struct lasack_flow {
 	struct sk_buff		*head;		/* in order of arrival */
 	struct sk_buff		*tail;
 	u32			length;		/* packets */
-	struct rb_node		serve_node;
-	struct rb_node		drop_node;	/* if it can spare a packet */
+	struct lasack_station	*station;	/* where the first of them goes */
+	struct rb_node		serve_node;	/* in the station's order */
+	struct rb_node		drop_node;
 
 	u64			idle_since;	/* ns; while none is queued */
 

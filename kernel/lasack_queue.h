@@ -4,9 +4,14 @@
  *
  * Principle: what is compared is what each flow has attained by now, so a flow
  * whose ACKs arrive while others wait falls behind at once; order inside a
- * flow never changes. Two red-black trees hold the backlogged flows, one to
- * serve the least and one to push out of the largest: every operation costs
- * O(log backlogged flows).
+ * flow never changes. Red-black trees hold the backlogged flows, to serve the
+ * least and to push out of the largest: every operation costs O(log backlogged
+ * flows).
+ *
+ * The flows to serve stand by station (destination address), and the stations
+ * by their least flow: so a station, once chosen, can be served on for "quantum"
+ * bytes, least flow first, and a device that aggregates frames to one receiver
+ * gets them in a row.
  *
  * Push-out takes the oldest packet of the flow with the largest sum: the newer
  * ACKs say what it said, and a sender learns soonest of lost data. A flow's
@@ -21,6 +26,9 @@
 #ifndef LASACK_QUEUE_H
 #define LASACK_QUEUE_H
 
+#include <linux/etherdevice.h>
+#include <linux/hash.h>
+#include <linux/if_arp.h>
 #include "lasack_flow.h"
 #include "lasack_table.h"
 
@@ -32,31 +40,64 @@ enum lasack_shared {
 	__LASACK_SHARED
 };
 
+/*
+ * Stations are told apart by a hash of their address. Two that share a place
+ * share runs: aggregates get shorter, nothing else.
+ */
+#define LASACK_STATION_BITS	6
+
+struct lasack_station {
+	struct rb_root_cached	serve;	/* its backlogged flows, least sum first */
+	struct rb_node		node;	/* among the stations if it has any */
+};
+
 struct lasack_queue {
-	struct rb_root_cached	serve;	/* all backlogged flows, least sum first */
-	struct rb_root_cached	drop;	/* those that can spare one, largest first */
+	struct rb_root_cached	serve;	/* stations, the one of the least sum first */
+	struct rb_root_cached	drop;	/* backlogged flows, the first to lose a packet first */
 	u64			now;	/* ns, see lasack_queue_advance() */
 	u64			age;	/* the same for the sums, see lasack_sum.h */
 	struct lasack_decay	decay;
 	u64			arrival; /* of the last packet */
 	u64			memory;	/* truesize of all packets, bytes */
 
+	u32			quantum; /* bytes of a run; 0: every packet is a run */
+	struct lasack_station	*run;	/* whose packets were served last */
+	s64			run_left; /* bytes */
+
 	struct lasack_table	*table;
 	struct lasack_flow	shared[__LASACK_SHARED];
+	struct lasack_station	stations[1 << LASACK_STATION_BITS];
 	u64			idle_ns; /* for longer no flow is remembered; 0: off */
 	u64			overflow;
 };
+
+/* Without Ethernet addresses there is but one next hop. */
+static inline struct lasack_station *lasack_station_of(struct lasack_queue *q,
+						       const struct sk_buff *skb)
+{
+	u64 address = 0;
+
+	if ((!skb->dev || skb->dev->type == ARPHRD_ETHER) &&
+	    skb_headlen(skb) >= ETH_ALEN)
+		address = ether_addr_to_u64(skb->data);
+	return &q->stations[hash_64(address, LASACK_STATION_BITS)];
+}
+
+static inline struct lasack_flow *lasack_station_least(const struct lasack_station *station)
+{
+	return rb_entry(rb_first_cached(&station->serve), struct lasack_flow, serve_node);
+}
+
+static inline bool lasack_station_less(struct rb_node *a, const struct rb_node *b)
+{
+	return lasack_flow_before(lasack_station_least(rb_entry(a, struct lasack_station, node)),
+				  lasack_station_least(rb_entry(b, struct lasack_station, node)));
+}
 
 static inline bool lasack_serve_less(struct rb_node *a, const struct rb_node *b)
 {
 	return lasack_flow_before(rb_entry(a, struct lasack_flow, serve_node),
 				  rb_entry(b, struct lasack_flow, serve_node));
-}
-
-static inline bool lasack_drop_less(struct rb_node *a, const struct rb_node *b)
-{
-	return lasack_flow_before(rb_entry(b, struct lasack_flow, drop_node),
-				  rb_entry(a, struct lasack_flow, drop_node));
 }
 
 /* May the flow lose a packet before those that have but one? */
@@ -65,18 +106,46 @@ static inline bool lasack_flow_can_spare(const struct lasack_flow *flow)
 	return flow->length > 1 && !flow->uncharged;
 }
 
+static inline bool lasack_drop_less(struct rb_node *a, const struct rb_node *b)
+{
+	const struct lasack_flow *first = rb_entry(a, struct lasack_flow, drop_node);
+	const struct lasack_flow *second = rb_entry(b, struct lasack_flow, drop_node);
+
+	if (lasack_flow_can_spare(first) != lasack_flow_can_spare(second))
+		return lasack_flow_can_spare(first);
+	return lasack_flow_before(second, first);
+}
+
+/* The station's least flow is another. */
+static inline void lasack_station_relink(struct lasack_queue *q,
+					 struct lasack_station *station)
+{
+	if (!RB_EMPTY_NODE(&station->node))
+		rb_erase_cached(&station->node, &q->serve);
+	if (rb_first_cached(&station->serve))
+		rb_add_cached(&station->node, &q->serve, lasack_station_less);
+	else
+		RB_CLEAR_NODE(&station->node);
+}
+
 static inline void lasack_flow_link(struct lasack_queue *q, struct lasack_flow *flow)
 {
-	rb_add_cached(&flow->serve_node, &q->serve, lasack_serve_less);
-	if (lasack_flow_can_spare(flow))
-		rb_add_cached(&flow->drop_node, &q->drop, lasack_drop_less);
+	struct lasack_station *station = flow->station;
+
+	if (rb_add_cached(&flow->serve_node, &station->serve, lasack_serve_less))
+		lasack_station_relink(q, station);
+	rb_add_cached(&flow->drop_node, &q->drop, lasack_drop_less);
 }
 
 static inline void lasack_flow_unlink(struct lasack_queue *q, struct lasack_flow *flow)
 {
-	rb_erase_cached(&flow->serve_node, &q->serve);
-	if (lasack_flow_can_spare(flow))
-		rb_erase_cached(&flow->drop_node, &q->drop);
+	struct lasack_station *station = flow->station;
+	bool least = lasack_station_least(station) == flow;
+
+	rb_erase_cached(&flow->serve_node, &station->serve);
+	if (least)
+		lasack_station_relink(q, station);
+	rb_erase_cached(&flow->drop_node, &q->drop);
 }
 
 /**
@@ -141,6 +210,8 @@ static inline void lasack_queue_add(struct lasack_queue *q, struct sk_buff *skb,
 		lasack_flow_unlink(q, flow);
 	else if (!flow->shared)
 		lasack_table_wake(q->table, flow);
+	if (!flow->head)
+		flow->station = lasack_station_of(q, skb);
 	lasack_flow_observe(flow, seg, cb, q->age);
 	q->arrival = max(q->now, q->arrival + 1);
 	cb->arrival = q->arrival;
@@ -171,19 +242,40 @@ static inline struct sk_buff *lasack_queue_take(struct lasack_queue *q,
 	return skb;
 }
 
+/*
+ * The station to serve: the last one again while its run lasts, but control
+ * frames wait for no run.
+ */
+static inline struct lasack_station *lasack_queue_station(struct lasack_queue *q)
+{
+	struct rb_node *first = rb_first_cached(&q->serve);
+
+	if (q->run_left > 0 && rb_first_cached(&q->run->serve) &&
+	    !q->shared[LASACK_CONTROL].head)
+		return q->run;
+
+	q->run = rb_entry(first, struct lasack_station, node);
+	q->run_left = q->quantum;
+	return q->run;
+}
+
 /**
  * lasack_queue_serve() - take the packet of least attained service
  * @q: the queue
+ *
+ * With a quantum, of least attained service of the station under way.
  *
  * Return: the packet, or NULL if the queue is empty.
  */
 static inline struct sk_buff *lasack_queue_serve(struct lasack_queue *q)
 {
-	struct rb_node *least = rb_first_cached(&q->serve);
+	struct lasack_flow *flow;
 
-	if (!least)
+	if (!rb_first_cached(&q->serve))
 		return NULL;
-	return lasack_queue_take(q, rb_entry(least, struct lasack_flow, serve_node), true);
+	flow = lasack_station_least(lasack_queue_station(q));
+	q->run_left -= qdisc_pkt_len(flow->head);
+	return lasack_queue_take(q, flow, true);
 }
 
 /**
@@ -199,13 +291,9 @@ static inline struct sk_buff *lasack_queue_push_out(struct lasack_queue *q)
 {
 	struct rb_node *largest = rb_first_cached(&q->drop);
 
-	if (largest)
-		return lasack_queue_take(q, rb_entry(largest, struct lasack_flow, drop_node),
-					 false);
-	largest = rb_last(&q->serve.rb_root);
 	if (!largest)
 		return NULL;
-	return lasack_queue_take(q, rb_entry(largest, struct lasack_flow, serve_node), false);
+	return lasack_queue_take(q, rb_entry(largest, struct lasack_flow, drop_node), false);
 }
 
 /* A flow with packets moves to @table, or its packets to the shared flow. */
@@ -222,6 +310,8 @@ static inline void lasack_queue_move_flow(struct lasack_queue *q,
 		q->overflow += flow->length;
 		if (place->head)
 			lasack_flow_unlink(q, place);
+		else
+			place->station = flow->station;
 		while (flow->head)
 			lasack_flow_append(place, lasack_flow_pop(flow));
 	}
@@ -276,6 +366,10 @@ static inline int lasack_queue_init(struct lasack_queue *q, u32 flows)
 	for (i = 0; i < __LASACK_SHARED; i++)
 		q->shared[i].shared = 1;
 	q->shared[LASACK_CONTROL].uncharged = 1;
+	for (i = 0; i < ARRAY_SIZE(q->stations); i++) {
+		q->stations[i].serve = RB_ROOT_CACHED;
+		RB_CLEAR_NODE(&q->stations[i].node);
+	}
 	return 0;
 }
 

@@ -34,7 +34,7 @@ refused() {
 }
 
 echo "KTAP version 1"
-echo "1..27"
+echo "1..29"
 queue="1 to 1048576 packets"
 below="1 to 65535 packets"
 refused lasack limit -- "lasack: limit has no value: give $queue"
@@ -66,8 +66,12 @@ refused lasack idle -5s -- "lasack: idle cannot be \"-5s\": give $times"
 refused lasack idle nans -- "lasack: idle cannot be \"nans\": give $times"
 refused lasack halflife 5min -- "lasack: halflife cannot be \"5min\": give $times"
 refused lasack halflife 0s -- "lasack: halflife cannot be \"0s\": give $times"
+refused lasack quantum 999 -- \
+	"lasack: quantum cannot be \"999\": give 1000 to 16777216 bytes or off"
+refused lasack quantum auto -- \
+	"lasack: quantum cannot be \"auto\": give 1000 to 16777216 bytes or off"
 refused lasack weights 2 1 -- "lasack: unknown option \"weights\": known are limit,\
- memory_limit, flows, idle, halflife, inflight"
+ memory_limit, flows, idle, halflife, quantum, inflight"
 refused inflight limit -- "inflight: limit has no value: give $below or auto"
 refused inflight limit off -- \
 	"inflight: limit cannot be \"off\": give $below or auto"

@@ -51,14 +51,23 @@ static inline struct tcp_segment ack(u32 id, u32 ack_seq)
 	return seg;
 }
 
-/* Queue a packet that can be told from others by @mark. */
-static inline void add(struct kunit *test, struct tcp_segment seg, u32 mark)
+/* Queue a packet for @station that can be told from others by @mark. */
+static inline void add_to(struct kunit *test, u8 station, struct tcp_segment seg, u32 mark)
 {
-	struct sk_buff *skb = alloc_skb(1, GFP_KERNEL);
+	const u8 address[ETH_ALEN] = { 2, [5] = station };
+	struct sk_buff *skb = alloc_skb(ETH_ALEN, GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, skb);
+	skb_put_data(skb, address, sizeof(address));
+	qdisc_skb_cb(skb)->pkt_len = seg.payload;
 	skb->mark = mark;
 	lasack_queue_add(test->priv, skb, &seg);
+}
+
+/* Eight stations, each the end of many flows. */
+static inline void add(struct kunit *test, struct tcp_segment seg, u32 mark)
+{
+	add_to(test, be16_to_cpu(seg.key.port[0]) % 8, seg, mark);
 }
 
 /* The mark of what was taken, 0 for nothing. */

@@ -12,6 +12,8 @@
 #define TC_LASACK_LIMIT_MAX	1048576U	/* packets */
 #define TC_LASACK_MEMORY_MIN	65536U		/* bytes: more than any one packet */
 #define TC_LASACK_FLOWS_MAX	65535U
+#define TC_LASACK_QUANTUM_MIN	1000U		/* bytes */
+#define TC_LASACK_QUANTUM_MAX	16777216U
 #define TC_LASACK_TIME_MIN	100U		/* ms, of all times but 0: off */
 #define TC_LASACK_TIME_MAX	86400000U	/* ms: a day */
 
@@ -23,6 +25,7 @@ enum {
 	TCA_LASACK_FLOWS,	/* u32: 1..TC_LASACK_FLOWS_MAX */
 	TCA_LASACK_IDLE,	/* u32: ms */
 	TCA_LASACK_HALFLIFE,	/* u32: ms */
+	TCA_LASACK_QUANTUM,	/* u32: bytes, or 0: off */
 	__TCA_LASACK_MAX
 };
 

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit suite of what may come before the least sum: runs of a station.
+ *
+ * Principle: orders are worked out by hand; all packets are of 1000 bytes.
+ */
+#include <kunit/test.h>
+#include <linux/module.h>
+#include "lasack_packets.h"
+
+static void set_quantum(struct kunit *test, u32 bytes)
+{
+	struct lasack_queue *q = test->priv;
+
+	q->quantum = bytes;
+}
+
+static void expect_order(struct kunit *test, const u32 *marks, int count)
+{
+	int i;
+
+	for (i = 0; i < count; i++)
+		KUNIT_EXPECT_EQ_MSG(test, serve(test), marks[i], "packet %d", i);
+	KUNIT_EXPECT_EQ(test, serve(test), 0U);
+}
+
+/* Two stations of one flow each; marks are 10 * flow + number. */
+static void fill_two_stations(struct kunit *test)
+{
+	u32 i;
+
+	for (i = 0; i < 4; i++) {
+		add_to(test, 1, data(1, 1000), 10 + i);
+		add_to(test, 2, data(2, 1000), 20 + i);
+	}
+}
+
+static void service_alternates_without_quantum(struct kunit *test)
+{
+	static const u32 order[] = { 10, 20, 11, 21, 12, 22, 13, 23 };
+
+	fill_two_stations(test);
+	expect_order(test, order, ARRAY_SIZE(order));
+}
+
+/* A run is over when 2000 bytes are sent, or nothing is left. */
+static void service_in_runs(struct kunit *test)
+{
+	static const u32 order[] = { 10, 11, 20, 21, 12, 13, 22, 23 };
+
+	set_quantum(test, 2000);
+	fill_two_stations(test);
+	expect_order(test, order, ARRAY_SIZE(order));
+}
+
+static void service_run_ends_with_its_packets(struct kunit *test)
+{
+	static const u32 order[] = { 10, 11, 12, 13, 20, 21, 22, 23 };
+
+	set_quantum(test, 100000);
+	fill_two_stations(test);
+	expect_order(test, order, ARRAY_SIZE(order));
+}
+
+/* By the packet, not by the byte: what is left of 1500 lets another one go. */
+static void service_run_is_of_whole_packets(struct kunit *test)
+{
+	static const u32 order[] = { 10, 11, 20, 21, 12, 13, 22, 23 };
+
+	set_quantum(test, 1500);
+	fill_two_stations(test);
+	expect_order(test, order, ARRAY_SIZE(order));
+}
+
+/*
+ * The run is the station's: of its two flows the lesser is served first, also
+ * if it is not the least of all.
+ */
+static void service_run_has_all_flows_of_a_station(struct kunit *test)
+{
+	static const u32 order[] = { 10, 30, 11, 31, 20, 21 };
+
+	set_quantum(test, 4000);
+	add_to(test, 1, data(1, 1000), 10);
+	add_to(test, 1, data(1, 1000), 11);
+	add_to(test, 2, data(2, 1000), 20);
+	add_to(test, 2, data(2, 1000), 21);
+	add_to(test, 1, data(3, 1000), 30);
+	add_to(test, 1, data(3, 1000), 31);
+	expect_order(test, order, ARRAY_SIZE(order));
+}
+
+/* A newcomer of the station under way does not wait; others' do. */
+static void service_run_takes_newcomers(struct kunit *test)
+{
+	static const u32 order[] = { 30, 11, 12, 13, 20, 21, 22, 23, 40 };
+
+	set_quantum(test, 5000);
+	fill_two_stations(test);
+	KUNIT_EXPECT_EQ(test, serve(test), 10U);
+	add_to(test, 1, data(3, 1000), 30);
+	add_to(test, 3, data(4, 1000), 40);
+	expect_order(test, order, ARRAY_SIZE(order));
+}
+
+/* ARP and EAPOL are never behind data that came later. */
+static void service_control_waits_for_no_run(struct kunit *test)
+{
+	struct tcp_segment eapol = { .class = SEGMENT_NOT_IP, .payload = 100 };
+
+	set_quantum(test, 100000);
+	fill_two_stations(test);
+	KUNIT_EXPECT_EQ(test, serve(test), 10U);
+	KUNIT_EXPECT_EQ(test, serve(test), 11U);
+	add_to(test, 3, eapol, 99);
+	KUNIT_EXPECT_EQ(test, serve(test), 20U);	/* it came first, with 0 */
+	KUNIT_EXPECT_EQ(test, serve(test), 99U);
+}
+
+/* With packets always there, no sum is ahead by more than a run. */
+static void service_runs_keep_sums_together(struct kunit *test)
+{
+	u32 i, mark;
+
+	set_quantum(test, 8000);
+	fill_two_stations(test);
+	for (i = 0; i < 1000; i++) {
+		mark = serve(test);
+		add_to(test, mark / 10, data(mark / 10, 1000), mark);
+		KUNIT_ASSERT_LE(test, attained(test, 1), attained(test, 2) + 8000);
+		KUNIT_ASSERT_LE(test, attained(test, 2), attained(test, 1) + 8000);
+	}
+}
+
+static struct kunit_case lasack_service_cases[] = {
+	KUNIT_CASE(service_alternates_without_quantum),
+	KUNIT_CASE(service_in_runs),
+	KUNIT_CASE(service_run_ends_with_its_packets),
+	KUNIT_CASE(service_run_is_of_whole_packets),
+	KUNIT_CASE(service_run_has_all_flows_of_a_station),
+	KUNIT_CASE(service_run_takes_newcomers),
+	KUNIT_CASE(service_control_waits_for_no_run),
+	KUNIT_CASE(service_runs_keep_sums_together),
+	{}
+};
+
+static struct kunit_suite lasack_service_suite = {
+	.name		= "lasack_service",
+	.init		= lasack_test_init,
+	.exit		= lasack_test_exit,
+	.test_cases	= lasack_service_cases,
+};
+
+kunit_test_suite(lasack_service_suite);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("KUnit suite of the order of service of LAS-ACK");
