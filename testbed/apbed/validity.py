@@ -125,6 +125,8 @@ def _flow_error(run_dir: Path) -> str | None:
             return f"flow {trace.plan['id']} has no record of its receiver"
         if trace.client is None:
             return f"flow {trace.plan['id']} has no record of its client"
+        if trace.client["start_s"] is None:
+            return f"flow {trace.plan['id']} was not started in time"
     return None
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -142,3 +143,12 @@ def test_a_transfer_without_records_makes_a_run_invalid(loaded: Path) -> None:
     why = validity.why_invalid(loaded)
     assert why == "flow transfer-3 has no record of its receiver"
     assert metrics.measure(loaded)["goodput_mbps"]["up"] is None
+
+
+def test_a_transfer_that_never_started_makes_a_run_invalid(loaded: Path) -> None:
+    """Arrivals are all before the end: the generator was late, which is no scheduler's fault."""
+    records = loaded / "flows" / "workload-sta1.jsonl"
+    lines = [json.loads(line) for line in records.read_text().splitlines()]
+    late = [line | {"start_s": None} if line["id"] == "transfer-4" else line for line in lines]
+    records.write_text("".join(json.dumps(line) + "\n" for line in late))
+    assert validity.why_invalid(loaded) == "flow transfer-4 was not started in time"
