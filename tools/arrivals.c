@@ -55,7 +55,7 @@ void arrivals_start(struct loop *loop, const char *path,
 		number++;
 		plan.start_ns = origin;
 		if (!parse_arrival(line, &plan))
-			die(0, "%s line %d: expected ID up|down BYTES OFFSET, for example \"t1 down 9000 0.25\"",
+			die(0, "%s line %d: expected ID up|down BYTES OFFSET, like t1 up 9000 0.5",
 			    path, number);
 		flow_start(loop, &plan);
 	}
