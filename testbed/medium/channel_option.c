@@ -33,23 +33,25 @@ static const char *value_of(const char *field, const char *name)
 
 static void parse_ge_field(const char *field, struct channel_config *config)
 {
-	const char *value;
+	static const char *const states[] = { "good", "bad" };
+	static const char *const rates[] = { "ber-good", "ber-bad" };
 
-	if (!strcmp(field, "shared"))
-		config->shared = true;
-	else if ((value = value_of(field, "good")))
-		config->mean_s[0] = (double)parse_seconds("--channel: good", value) /
-				    NS_PER_S;
-	else if ((value = value_of(field, "bad")))
-		config->mean_s[1] = (double)parse_seconds("--channel: bad", value) /
-				    NS_PER_S;
-	else if ((value = value_of(field, "ber-good")))
-		config->ber[0] = parse_probability("ber-good", value);
-	else if ((value = value_of(field, "ber-bad")))
-		config->ber[1] = parse_probability("ber-bad", value);
-	else
+	for (int i = 0; i < 2; i++) {
+		const char *mean = value_of(field, states[i]);
+		const char *ber = value_of(field, rates[i]);
+
+		if (mean)
+			config->mean_s[i] = (double)parse_seconds("--channel: ge",
+								  mean) / NS_PER_S;
+		if (ber)
+			config->ber[i] = parse_probability(rates[i], ber);
+		if (mean || ber)
+			return;
+	}
+	if (strcmp(field, "shared"))
 		usage_error("--channel: no field '%s'; ge has good, bad, ber-good, ber-bad, shared",
 			    field);
+	config->shared = true;
 }
 
 static void parse_ge(const char *text, struct channel_config *config)
@@ -107,23 +109,23 @@ static void read_trace(const char *path, struct channel_config *config)
 
 void parse_channel(const char *text, struct channel_config *config)
 {
-	const char *value;
+	const char *loss = value_of(text, "loss");
+	const char *ber = value_of(text, "ber");
+	const char *trace = value_of(text, "trace");
 
-	if (!strcmp(text, "ideal")) {
-		config->kind = CHANNEL_IDEAL;
-	} else if ((value = value_of(text, "loss"))) {
+	if (loss) {
 		config->kind = CHANNEL_LOSS;
-		config->loss = parse_probability("loss", value);
-	} else if ((value = value_of(text, "ber"))) {
+		config->loss = parse_probability("loss", loss);
+	} else if (ber) {
 		config->kind = CHANNEL_BER;
-		config->ber[0] = parse_probability("ber", value);
+		config->ber[0] = parse_probability("ber", ber);
+	} else if (trace) {
+		config->kind = CHANNEL_TRACE;
+		read_trace(trace, config);
 	} else if (!strncmp(text, "ge,", 3)) {
 		config->kind = CHANNEL_GE;
 		parse_ge(text + 3, config);
-	} else if ((value = value_of(text, "trace"))) {
-		config->kind = CHANNEL_TRACE;
-		read_trace(value, config);
-	} else {
+	} else if (strcmp(text, "ideal")) {
 		usage_error("--channel: no channel '%s'; there are ideal, loss=P, ber=B, ge,..., trace=FILE",
 			    text);
 	}
