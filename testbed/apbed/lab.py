@@ -126,39 +126,24 @@ def _start(guest: Guest, scratch: Path, stream: BinaryIO) -> subprocess.Popen[by
     """Start the kernel in a process group of its own, so that its stubs can be ended too."""
     init = scratch / "init"
     workdir = guest.workdir or Path.cwd()
-    words = [str(GUEST / "init.sh"), str(guest.out.resolve()), str(workdir.resolve())]
+    # Without a file for all of it, the kernel's messages go to standard error.
+    apart = guest.console is None
+    consoles = ["con0=fd:0,fd:2", "con1=null,fd:1"] if apart else ["con0=fd:0,fd:1"]
+    words = [str(GUEST / "init.sh"), "/dev/tty1" if apart else "/dev/console"]
+    words += [str(guest.out.resolve()), str(workdir.resolve())]
     words += guest.command
     init.write_text(f"#!/bin/sh\nexec {shlex.join(words)}\n")
     init.chmod(0o755)
-    # The command line goes into the kernel's random pool, so it must not vary: the guest
-    # finds its init through the host's /proc, in this process's working directory.
-    arguments = [
-        str(guest.kernel.linux),
-        f"mem={MEMORY_MB}M",
-        "rootfstype=hostfs",
-        "rootflags=/",
-        "ro",
-        "init=/proc/self/cwd/init",
-        "con0=fd:0,fd:2",  # the kernel's console, and the guest's standard error
-        "con1=null,fd:1",  # the guest's standard output
-        "con=null",
-        "time-travel=inf-cpu",
-        f"time-travel-start={BOOT_TIME_NS}",
-        "seccomp=auto",
-        "quiet",
-        "umid=lab",
-        "uml_dir=.",
-    ]
     environment = dict(os.environ)
     if guest.seed is not None:
         environment |= _seeded_random(guest.seed)
     try:
         return subprocess.Popen(
-            arguments,
+            _command_line(guest.kernel, consoles),
             cwd=scratch,
             stdin=subprocess.DEVNULL,
             stdout=stream,
-            stderr=None if guest.console is None else subprocess.STDOUT,
+            stderr=None if apart else subprocess.STDOUT,
             start_new_session=True,
             env=environment,
         )
@@ -167,6 +152,30 @@ def _start(guest: Guest, scratch: Path, stream: BinaryIO) -> subprocess.Popen[by
             f"cannot start the lab kernel {guest.kernel.linux}: {error.strerror}; "
             "try `apbed kernel build`"
         ) from error
+
+
+def _command_line(kernel: LabKernel, consoles: Sequence[str]) -> list[str]:
+    """The kernel and its parameters.
+
+    They go into the kernel's random pool, so they must not vary from run to run: the guest
+    finds its init through the host's /proc, in the kernel's own working directory.
+    """
+    return [
+        str(kernel.linux),
+        f"mem={MEMORY_MB}M",
+        "rootfstype=hostfs",
+        "rootflags=/",
+        "ro",
+        "init=/proc/self/cwd/init",
+        *consoles,
+        "con=null",
+        "time-travel=inf-cpu",
+        f"time-travel-start={BOOT_TIME_NS}",
+        "seccomp=auto",
+        "quiet",
+        "umid=lab",
+        "uml_dir=.",
+    ]
 
 
 def _seeded_random(seed: int) -> dict[str, str]:

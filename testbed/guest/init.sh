@@ -5,13 +5,15 @@
 # mounted read-only, so a guest that is root cannot harm the machine; only OUT
 # is writable, at its own path. Runs one command and powers off.
 #
-#   init.sh OUT WORKDIR COMMAND [ARG]...
+#   init.sh STDOUT OUT WORKDIR COMMAND [ARG]...
 #
+# STDOUT is the guest's device for standard output.
 # Leaves OUT/exit-status and, as the last thing, OUT/dmesg.log.
 
-out=$1
-workdir=$2
-shift 2
+stdout=$1
+out=$2
+workdir=$3
+shift 3
 
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export HOME=/run TMPDIR=/run/tmp LANG=C.UTF-8 TERM="${TERM:-dumb}"
@@ -23,11 +25,9 @@ mount -t devtmpfs devtmpfs /dev
 mount -t tmpfs tmpfs /run
 mkdir -p /run/tmp /run/netns
 mount -t hostfs -o "$out" none "$out"
-# Output is text for a pipe, not for a terminal: no CR before LF. Standard
-# output has a console of its own, apart from the kernel's messages.
-stty -onlcr < /dev/console
-stty -onlcr < /dev/tty1
-exec > /dev/tty1
+# Output is text for a pipe, not for a terminal: no CR before LF.
+stty -onlcr < "$stdout"
+exec > "$stdout"
 ip link set lo up
 
 cd "$workdir" || exit 1
