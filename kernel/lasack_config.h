@@ -20,6 +20,7 @@ struct lasack_config {
 	u32	idle;		/* ms, 0: off */
 	u32	halflife;	/* ms, 0: off */
 	u32	quantum;	/* bytes, 0: off */
+	u32	floor;		/* percent, 0: off */
 };
 
 struct lasack_option {
@@ -46,6 +47,8 @@ static const struct lasack_option lasack_options[TCA_LASACK_MAX + 1] = {
 		LASACK_OPTION(halflife, TC_LASACK_TIME_MIN, TC_LASACK_TIME_MAX, true),
 	[TCA_LASACK_QUANTUM] =
 		LASACK_OPTION(quantum, TC_LASACK_QUANTUM_MIN, TC_LASACK_QUANTUM_MAX, true),
+	[TCA_LASACK_FLOOR] =
+		LASACK_OPTION(floor, 1, TC_LASACK_FLOOR_MAX, true),
 };
 
 static inline u32 *lasack_option_value(struct lasack_config *config,
@@ -78,6 +81,9 @@ static inline int lasack_refuse(const struct nlattr *attr,
 	case TCA_LASACK_QUANTUM:
 		NL_SET_ERR_MSG_ATTR(extack, attr,
 				    "quantum: give 1000 to 16777216 bytes, or 0");
+		break;
+	case TCA_LASACK_FLOOR:
+		NL_SET_ERR_MSG_ATTR(extack, attr, "floor: give 1 to 100 percent, or 0");
 		break;
 	}
 	return -ERANGE;

@@ -44,6 +44,7 @@ struct lasack_flow {
 	struct lasack_station	*station;	/* where the first of them goes */
 	struct rb_node		serve_node;	/* in the station's order */
 	struct rb_node		drop_node;
+	struct rb_node		wait_node;
 
 	u64			idle_since;	/* ns; while none is queued */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The queue of LAS-ACK: two orders over the flows that have packets.
+ * The queue of LAS-ACK: orders over the flows that have packets.
  *
  * Principle: what is compared is what each flow has attained by now, so a flow
  * whose ACKs arrive while others wait falls behind at once; order inside a
@@ -12,6 +12,11 @@
  * by their least flow: so a station, once chosen, can be served on for "quantum"
  * bytes, least flow first, and a device that aggregates frames to one receiver
  * gets them in a row.
+ *
+ * Least attained service starves the largest. A floor, in percent, is a share of
+ * the bytes sent that goes to the packets that have waited longest, whatever
+ * their sums: each byte sent earns the floor its share, and when that pays for
+ * the packet that has waited longest, it is the next.
  *
  * Push-out takes the oldest packet of the flow with the largest sum: the newer
  * ACKs say what it said, and a sender learns soonest of lost data. A flow's
@@ -54,6 +59,7 @@ struct lasack_station {
 struct lasack_queue {
 	struct rb_root_cached	serve;	/* stations, the one of the least sum first */
 	struct rb_root_cached	drop;	/* backlogged flows, the first to lose a packet first */
+	struct rb_root_cached	wait;	/* backlogged flows, the longest waiting first */
 	u64			now;	/* ns, see lasack_queue_advance() */
 	u64			age;	/* the same for the sums, see lasack_sum.h */
 	struct lasack_decay	decay;
@@ -63,6 +69,9 @@ struct lasack_queue {
 	u32			quantum; /* bytes of a run; 0: every packet is a run */
 	struct lasack_station	*run;	/* whose packets were served last */
 	s64			run_left; /* bytes */
+
+	u32			floor;	/* percent */
+	u64			floor_credit; /* bytes * 100 */
 
 	struct lasack_table	*table;
 	struct lasack_flow	shared[__LASACK_SHARED];
@@ -116,6 +125,12 @@ static inline bool lasack_drop_less(struct rb_node *a, const struct rb_node *b)
 	return lasack_flow_before(second, first);
 }
 
+static inline bool lasack_wait_less(struct rb_node *a, const struct rb_node *b)
+{
+	return lasack_cb(rb_entry(a, struct lasack_flow, wait_node)->head)->arrival <
+	       lasack_cb(rb_entry(b, struct lasack_flow, wait_node)->head)->arrival;
+}
+
 /* The station's least flow is another. */
 static inline void lasack_station_relink(struct lasack_queue *q,
 					 struct lasack_station *station)
@@ -135,6 +150,7 @@ static inline void lasack_flow_link(struct lasack_queue *q, struct lasack_flow *
 	if (rb_add_cached(&flow->serve_node, &station->serve, lasack_serve_less))
 		lasack_station_relink(q, station);
 	rb_add_cached(&flow->drop_node, &q->drop, lasack_drop_less);
+	rb_add_cached(&flow->wait_node, &q->wait, lasack_wait_less);
 }
 
 static inline void lasack_flow_unlink(struct lasack_queue *q, struct lasack_flow *flow)
@@ -146,6 +162,7 @@ static inline void lasack_flow_unlink(struct lasack_queue *q, struct lasack_flow
 	if (least)
 		lasack_station_relink(q, station);
 	rb_erase_cached(&flow->drop_node, &q->drop);
+	rb_erase_cached(&flow->wait_node, &q->wait);
 }
 
 /**
@@ -259,22 +276,51 @@ static inline struct lasack_station *lasack_queue_station(struct lasack_queue *q
 	return q->run;
 }
 
+/* The flow that has waited longest, if the floor pays for it; or NULL. */
+static inline struct lasack_flow *lasack_queue_due(struct lasack_queue *q)
+{
+	struct lasack_flow *flow = rb_entry(rb_first_cached(&q->wait),
+					    struct lasack_flow, wait_node);
+	u64 cost = 100ULL * qdisc_pkt_len(flow->head);
+
+	if (!q->floor || q->floor_credit < cost)
+		return NULL;
+	q->floor_credit -= cost;
+	return flow;
+}
+
+static inline void lasack_queue_set_floor(struct lasack_queue *q, u32 percent)
+{
+	if (q->floor != percent)
+		q->floor_credit = 0;
+	q->floor = percent;
+}
+
 /**
  * lasack_queue_serve() - take the packet of least attained service
  * @q: the queue
  *
- * With a quantum, of least attained service of the station under way.
+ * With a quantum, of least attained service of the station under way; with a
+ * floor, now and then the packet that has waited longest.
  *
  * Return: the packet, or NULL if the queue is empty.
  */
 static inline struct sk_buff *lasack_queue_serve(struct lasack_queue *q)
 {
 	struct lasack_flow *flow;
+	unsigned int len;
 
 	if (!rb_first_cached(&q->serve))
 		return NULL;
-	flow = lasack_station_least(lasack_queue_station(q));
-	q->run_left -= qdisc_pkt_len(flow->head);
+	flow = lasack_queue_due(q);
+	if (flow) {
+		len = qdisc_pkt_len(flow->head);
+	} else {
+		flow = lasack_station_least(lasack_queue_station(q));
+		len = qdisc_pkt_len(flow->head);
+		q->run_left -= len;
+	}
+	q->floor_credit += (u64)q->floor * len;
 	return lasack_queue_take(q, flow, true);
 }
 
@@ -363,6 +409,7 @@ static inline int lasack_queue_init(struct lasack_queue *q, u32 flows)
 
 	q->serve = RB_ROOT_CACHED;
 	q->drop = RB_ROOT_CACHED;
+	q->wait = RB_ROOT_CACHED;
 	for (i = 0; i < __LASACK_SHARED; i++)
 		q->shared[i].shared = 1;
 	q->shared[LASACK_CONTROL].uncharged = 1;

@@ -142,6 +142,7 @@ static const struct nla_policy lasack_policy[TCA_LASACK_MAX + 1] = {
 	[TCA_LASACK_IDLE]	= { .type = NLA_U32 },
 	[TCA_LASACK_HALFLIFE]	= { .type = NLA_U32 },
 	[TCA_LASACK_QUANTUM]	= { .type = NLA_U32 },
+	[TCA_LASACK_FLOOR]	= { .type = NLA_U32 },
 };
 
 /* The parents are told once, of all packets that had to go. */
@@ -170,6 +171,7 @@ static void lasack_commit(struct Qdisc *sch, const struct lasack_config *config)
 	q->config = *config;
 	WRITE_ONCE(sch->limit, config->limit);
 	q->queue.quantum = config->quantum;
+	lasack_queue_set_floor(&q->queue, config->floor);
 	q->queue.idle_ns = (u64)config->idle * NSEC_PER_MSEC;
 	lasack_queue_set_halflife(&q->queue, (u64)config->halflife * NSEC_PER_MSEC);
 }

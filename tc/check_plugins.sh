@@ -34,7 +34,7 @@ refused() {
 }
 
 echo "KTAP version 1"
-echo "1..29"
+echo "1..31"
 queue="1 to 1048576 packets"
 below="1 to 65535 packets"
 refused lasack limit -- "lasack: limit has no value: give $queue"
@@ -70,8 +70,10 @@ refused lasack quantum 999 -- \
 	"lasack: quantum cannot be \"999\": give 1000 to 16777216 bytes or off"
 refused lasack quantum auto -- \
 	"lasack: quantum cannot be \"auto\": give 1000 to 16777216 bytes or off"
+refused lasack floor 101 -- "lasack: floor cannot be \"101\": give 1 to 100 percent or off"
+refused lasack floor 2.5 -- "lasack: floor cannot be \"2.5\": give 1 to 100 percent or off"
 refused lasack weights 2 1 -- "lasack: unknown option \"weights\": known are limit,\
- memory_limit, flows, idle, halflife, quantum, inflight"
+ memory_limit, flows, idle, halflife, quantum, floor, inflight"
 refused inflight limit -- "inflight: limit has no value: give $below or auto"
 refused inflight limit off -- \
 	"inflight: limit cannot be \"off\": give $below or auto"

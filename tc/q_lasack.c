@@ -14,7 +14,7 @@
 static const char lasack_usage[] =
 	"Usage: ... lasack [ limit PACKETS ] [ memory_limit BYTES ] [ flows NUMBER ]\n"
 	"                  [ idle { off | TIME } ] [ halflife { off | TIME } ]\n"
-	"                  [ quantum { off | BYTES } ]\n"
+	"                  [ quantum { off | BYTES } ] [ floor { off | PERCENT } ]\n"
 	"                  [ inflight { auto | off | PACKETS } ]\n"
 	"  limit         packets queued, 1 to 1048576; the device's txqueuelen by default\n"
 	"  memory_limit  memory of these, 64k to 4294967295 bytes; 32m by default\n"
@@ -22,6 +22,7 @@ static const char lasack_usage[] =
 	"  idle          a flow is forgotten after, 100ms to 86400s; 300s by default\n"
 	"  halflife      in which half of a sum decays, 100ms to 86400s; off by default\n"
 	"  quantum       a station is served in runs of, 1000 bytes to 16m; off by default\n"
+	"  floor         of all bytes sent, for those waiting longest, 1 to 100; off by default\n"
 	"  inflight      packets below the qdisc, 1 to 65535; auto on Wi-Fi, else off\n"
 	"Example: tc qdisc replace dev wlan0 root lasack limit 100 inflight auto\n";
 
@@ -47,6 +48,7 @@ static const struct qdisc_option lasack_options[] = {
 	  TC_LASACK_TIME_MIN, TC_LASACK_TIME_MAX, lasack_off },
 	{ "quantum", TCA_LASACK_QUANTUM, UNIT_BYTES,
 	  TC_LASACK_QUANTUM_MIN, TC_LASACK_QUANTUM_MAX, lasack_off },
+	{ "floor", TCA_LASACK_FLOOR, UNIT_PERCENT, 1, TC_LASACK_FLOOR_MAX, lasack_off },
 	{ "inflight", TCA_LASACK_INFLIGHT, UNIT_PACKETS, 1, TC_INFLIGHT_MAX,
 	  lasack_inflight_words },
 	{ .name = NULL },

@@ -63,6 +63,8 @@ static void print_expectation(const struct qdisc_option *option)
 		fprintf(stderr, "%u to %u", option->min, option->max);
 	if (option->unit == UNIT_PACKETS)
 		fputs(" packets", stderr);
+	if (option->unit == UNIT_PERCENT)
+		fputs(" percent", stderr);
 	if (option->unit == UNIT_BYTES)
 		fputs(" bytes", stderr);
 	for (; word && word->word; word++)

@@ -11,6 +11,7 @@
 enum option_unit {
 	UNIT_NONE,	/* a plain number */
 	UNIT_PACKETS,
+	UNIT_PERCENT,
 	UNIT_BYTES,	/* 10, 10b, 10k, 10kb, 1.5m, 1g: k is 1024 */
 	UNIT_TIME,	/* 5s, 0.5s, 200ms; in ms. A bare number is in us */
 };

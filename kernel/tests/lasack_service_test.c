@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit suite of what may come before the least sum: runs of a station.
+ * KUnit suite of what may come before the least sum: runs of a station,
+ * and packets that have waited longest.
  *
- * Principle: orders are worked out by hand; all packets are of 1000 bytes.
+ * Principle: orders are worked out by hand, of packets of 1000 bytes; the share of
+ * the floor is what is asked for, counted over every 100 packets.
  */
 #include <kunit/test.h>
 #include <linux/module.h>
@@ -132,6 +134,85 @@ static void service_runs_keep_sums_together(struct kunit *test)
 	}
 }
 
+/*
+ * Flow 1 has had much and 100 packets wait; each of the others is new. Returns
+ * the least share flow 1 had of the bytes of any 100 packets, in percent, one
+ * packet of its own more or less.
+ */
+static u32 least_share(struct kunit *test, u32 floor, u32 others)
+{
+	u32 i, length, window = 0, had = 0, least = U32_MAX;
+	u16 lengths[100] = {}, mine[100] = {};
+
+	lasack_queue_set_floor(test->priv, floor);
+	add_to(test, 1, data(1, 1000000), 1);
+	serve(test);
+	for (i = 0; i < 100; i++)
+		add_to(test, 1, data(1, 1000), 1);
+	for (i = 0; i < 1000; i++) {
+		add_to(test, 2, data(100 + i, others), 2);
+		length = others;
+		window -= lengths[i % 100];
+		had -= mine[i % 100];
+		mine[i % 100] = 0;
+		if (serve(test) == 1) {
+			length = 1000;
+			mine[i % 100] = 1000;
+		}
+		lengths[i % 100] = length;
+		window += length;
+		had += mine[i % 100];
+		if (i >= 100)
+			least = min(least, (had + 1000) * 100 / window);
+	}
+	return least;
+}
+
+static void service_starves_without_floor(struct kunit *test)
+{
+	/* None but the one of 100 that is granted. */
+	KUNIT_EXPECT_EQ(test, least_share(test, 0, 1000), 1U);
+}
+
+static void service_floor_is_kept(struct kunit *test)
+{
+	KUNIT_EXPECT_GE(test, least_share(test, 5, 1000), 5U);
+}
+
+static void service_floor_counts_bytes(struct kunit *test)
+{
+	KUNIT_EXPECT_GE(test, least_share(test, 7, 300), 7U);
+}
+
+/* Half of it: every second packet, once the first two have earned it. */
+static void service_floor_takes_the_oldest(struct kunit *test)
+{
+	static const u32 order[] = { 10, 20, 11, 21, 12, 22, 13, 23 };
+
+	lasack_queue_set_floor(test->priv, 50);
+	add_to(test, 1, data(1, 1000), 10);
+	add_to(test, 1, data(1, 1000), 11);
+	add_to(test, 1, data(1, 1000), 12);
+	add_to(test, 1, data(1, 1000), 13);
+	add_to(test, 2, data(2, 1000), 20);
+	add_to(test, 2, data(2, 1000), 21);
+	add_to(test, 2, data(2, 1000), 22);
+	add_to(test, 2, data(2, 1000), 23);
+	expect_order(test, order, ARRAY_SIZE(order));
+}
+
+/* All of it: first come, first served, after the first packet. */
+static void service_floor_of_all_is_a_fifo(struct kunit *test)
+{
+	u32 i;
+
+	lasack_queue_set_floor(test->priv, 100);
+	for (i = 1; i <= 50; i++)
+		add_to(test, i % 3, data(i % 7 == 0, 1000), i);
+	for (i = 1; i <= 50; i++)
+		KUNIT_EXPECT_EQ(test, serve(test), i);
+}
+
 static struct kunit_case lasack_service_cases[] = {
 	KUNIT_CASE(service_alternates_without_quantum),
 	KUNIT_CASE(service_in_runs),
@@ -141,6 +222,11 @@ static struct kunit_case lasack_service_cases[] = {
 	KUNIT_CASE(service_run_takes_newcomers),
 	KUNIT_CASE(service_control_waits_for_no_run),
 	KUNIT_CASE(service_runs_keep_sums_together),
+	KUNIT_CASE(service_starves_without_floor),
+	KUNIT_CASE(service_floor_is_kept),
+	KUNIT_CASE(service_floor_counts_bytes),
+	KUNIT_CASE(service_floor_takes_the_oldest),
+	KUNIT_CASE(service_floor_of_all_is_a_fifo),
 	{}
 };
 

@@ -14,6 +14,7 @@
 #define TC_LASACK_FLOWS_MAX	65535U
 #define TC_LASACK_QUANTUM_MIN	1000U		/* bytes */
 #define TC_LASACK_QUANTUM_MAX	16777216U
+#define TC_LASACK_FLOOR_MAX	100U		/* percent */
 #define TC_LASACK_TIME_MIN	100U		/* ms, of all times but 0: off */
 #define TC_LASACK_TIME_MAX	86400000U	/* ms: a day */
 
@@ -26,6 +27,7 @@ enum {
 	TCA_LASACK_IDLE,	/* u32: ms */
 	TCA_LASACK_HALFLIFE,	/* u32: ms */
 	TCA_LASACK_QUANTUM,	/* u32: bytes, or 0: off */
+	TCA_LASACK_FLOOR,	/* u32: 1..TC_LASACK_FLOOR_MAX percent, or 0: off */
 	__TCA_LASACK_MAX
 };
 
