@@ -56,6 +56,15 @@ struct lasack_station {
 	struct rb_node		node;	/* among the stations if it has any */
 };
 
+/* A flow is large from that sum on, in bytes. */
+#define LASACK_LARGE	100000
+
+/* What packets waited, ns. */
+struct lasack_delay {
+	u64	average;	/* moving, of weight 1/8 */
+	u64	max;
+};
+
 struct lasack_queue {
 	struct rb_root_cached	serve;	/* stations, the one of the least sum first */
 	struct rb_root_cached	drop;	/* backlogged flows, the first to lose a packet first */
@@ -78,6 +87,7 @@ struct lasack_queue {
 	struct lasack_station	stations[1 << LASACK_STATION_BITS];
 	u64			idle_ns; /* for longer no flow is remembered; 0: off */
 	u64			overflow;
+	struct lasack_delay	delay[2]; /* of small and of large flows */
 };
 
 /* Without Ethernet addresses there is but one next hop. */
@@ -238,12 +248,28 @@ static inline void lasack_queue_add(struct lasack_queue *q, struct sk_buff *skb,
 	lasack_flow_link(q, flow);
 }
 
+/* The first packet of the flow is about to be sent. */
+static inline void lasack_queue_note_delay(struct lasack_queue *q,
+					   const struct lasack_flow *flow)
+{
+	bool large = lasack_sum_bytes(&flow->attained, q->age) >= LASACK_LARGE;
+	struct lasack_delay *delay = &q->delay[large];
+	u64 arrival = lasack_cb(flow->head)->arrival;
+	/* Packets of one instant have been told apart by a few ns. */
+	u64 waited = q->now > arrival ? q->now - arrival : 0;
+
+	delay->average = delay->average - (delay->average >> 3) + (waited >> 3);
+	delay->max = max(delay->max, waited);
+}
+
 /* Take the first packet of a backlogged flow, which is charged if it is @sent. */
 static inline struct sk_buff *lasack_queue_take(struct lasack_queue *q,
 						struct lasack_flow *flow, bool sent)
 {
 	struct sk_buff *skb;
 
+	if (sent)
+		lasack_queue_note_delay(q, flow);
 	lasack_flow_unlink(q, flow);
 	skb = lasack_flow_pop(flow);
 	q->memory -= lasack_cb(skb)->memory;

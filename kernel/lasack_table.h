@@ -225,6 +225,74 @@ static inline void lasack_table_adopt_line(struct lasack_table *table,
 	}
 }
 
+/* by_bits[n]: flows whose sums are below 2^n bytes, but not below 2^(n - 1). */
+struct lasack_histogram {
+	u32	flows;
+	u32	by_bits[65];
+};
+
+/* Costs a look at each place: for statistics only. */
+static inline void lasack_table_histogram(const struct lasack_table *table, u64 age,
+					  struct lasack_histogram *histogram)
+{
+	const struct lasack_flow *flow;
+
+	memset(histogram, 0, sizeof(*histogram));
+	for (flow = table->places; flow < table->places + table->size; flow++) {
+		if (hlist_unhashed(&flow->hash_node))
+			continue;
+		histogram->flows++;
+		histogram->by_bits[fls64(lasack_sum_bytes(&flow->attained, age))]++;
+	}
+}
+
+/* The power of two (bytes) that the sums of @percent of the flows are below. */
+static inline u64 lasack_percentile(const struct lasack_histogram *histogram, u32 percent)
+{
+	u64 wanted = DIV_ROUND_UP_ULL((u64)histogram->flows * percent, 100), seen = 0;
+	u32 bits;
+
+	if (!histogram->flows)
+		return 0;
+	for (bits = 0; bits < 63; bits++) {
+		seen += histogram->by_bits[bits];
+		if (seen >= wanted)
+			break;
+	}
+	return BIT_ULL(bits);
+}
+
+/**
+ * lasack_table_heaviest() - the flows with the largest sums
+ * @table: the table
+ * @places: indices of theirs, the largest first
+ * @room: for that many
+ *
+ * Costs a look at each place: for statistics only. Return: how many there are.
+ */
+static inline u32 lasack_table_heaviest(const struct lasack_table *table,
+					u32 *places, u32 room)
+{
+	const struct lasack_flow *flows = table->places;
+	u32 i, at, count = 0;
+
+	for (i = 0; i < table->size; i++) {
+		if (hlist_unhashed(&flows[i].hash_node))
+			continue;
+		for (at = count; at > 0; at--) {
+			if (!lasack_sum_less(&flows[places[at - 1]].attained,
+					     &flows[i].attained))
+				break;
+			if (at < room)
+				places[at] = places[at - 1];
+		}
+		if (at < room)
+			places[at] = i;
+		count = min(count + 1, room);
+	}
+	return count;
+}
+
 /**
  * lasack_table_create() - an empty table
  * @size: flows it holds, at least 1

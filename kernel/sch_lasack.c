@@ -268,6 +268,8 @@ static int lasack_dump(struct Qdisc *sch, struct sk_buff *skb)
 static int lasack_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 {
 	struct lasack_sched_data *q = qdisc_priv(sch);
+	struct lasack_delay delay[2];
+	struct lasack_histogram sums;
 	struct tc_inflight_xstats below;
 	struct tc_lasack_xstats st = {};
 	struct lasack_table *table;
@@ -287,8 +289,19 @@ static int lasack_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	st.expired = table->counts.expired;
 	st.collisions = table->counts.collisions;
 	st.memory = q->queue.memory;
+	lasack_queue_advance(&q->queue, ktime_get_ns());
+	lasack_table_histogram(table, q->queue.age, &sums);
+	memcpy(delay, q->queue.delay, sizeof(delay));
 	inflight_read(q->below, &below);
 	sch_tree_unlock(sch);
+
+	st.sum_p50 = lasack_percentile(&sums, 50);
+	st.sum_p90 = lasack_percentile(&sums, 90);
+	st.sum_p99 = lasack_percentile(&sums, 99);
+	st.small_delay = div_u64(delay[0].average, NSEC_PER_USEC);
+	st.small_delay_max = div_u64(delay[0].max, NSEC_PER_USEC);
+	st.large_delay = div_u64(delay[1].average, NSEC_PER_USEC);
+	st.large_delay_max = div_u64(delay[1].max, NSEC_PER_USEC);
 
 	st.in_flight = below.packets;
 	st.throttled = below.throttled;
@@ -296,7 +309,90 @@ static int lasack_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	return gnet_stats_copy_app(d, &st, sizeof(st));
 }
 
+/* The classes are flows, to be looked at: none can be found, made or changed. */
+static unsigned long lasack_find(struct Qdisc *sch, u32 classid)
+{
+	return 0;
+}
+
+static struct Qdisc *lasack_leaf(struct Qdisc *sch, unsigned long cl)
+{
+	return NULL;
+}
+
+/* A class is a place in the table, counted from 1. */
+static void lasack_walk(struct Qdisc *sch, struct qdisc_walker *walker)
+{
+	struct lasack_sched_data *q = qdisc_priv(sch);
+	u32 places[TC_LASACK_CLASSES], count, i;
+
+	if (walker->stop)
+		return;
+	sch_tree_lock(sch);
+	count = lasack_table_heaviest(q->queue.table, places, ARRAY_SIZE(places));
+	sch_tree_unlock(sch);
+	for (i = 0; i < count; i++) {
+		if (!tc_qdisc_stats_dump(sch, places[i] + 1, walker))
+			break;
+	}
+}
+
+static int lasack_dump_class(struct Qdisc *sch, unsigned long cl,
+			     struct sk_buff *skb, struct tcmsg *tcm)
+{
+	struct lasack_sched_data *q = qdisc_priv(sch);
+	struct tc_lasack_flow st = {};
+	struct lasack_flow *flow;
+	struct nlattr *opts;
+
+	sch_tree_lock(sch);
+	lasack_queue_advance(&q->queue, ktime_get_ns());
+	flow = &q->queue.table->places[cl - 1];
+	BUILD_BUG_ON(sizeof(st.addr) != sizeof(flow->key.addr));
+	memcpy(st.addr, flow->key.addr, sizeof(st.addr));
+	memcpy(st.port, flow->key.port, sizeof(st.port));
+	st.protocol = flow->key.protocol;
+	st.attained = lasack_sum_bytes(&flow->attained, q->queue.age);
+	sch_tree_unlock(sch);
+
+	tcm->tcm_handle |= TC_H_MIN(cl);
+	opts = nla_nest_start(skb, TCA_OPTIONS);
+	if (!opts)
+		return -EMSGSIZE;
+	if (nla_put(skb, TCA_LASACK_CLASS_FLOW, sizeof(st), &st)) {
+		nla_nest_cancel(skb, opts);
+		return -EMSGSIZE;
+	}
+	return nla_nest_end(skb, opts);
+}
+
+static int lasack_dump_class_stats(struct Qdisc *sch, unsigned long cl,
+				   struct gnet_dump *d)
+{
+	struct lasack_sched_data *q = qdisc_priv(sch);
+	struct gnet_stats_queue qs = {};
+	struct lasack_flow *flow;
+	struct sk_buff *skb;
+
+	sch_tree_lock(sch);
+	flow = &q->queue.table->places[cl - 1];
+	for (skb = flow->head; skb; skb = skb->next)
+		qs.backlog += qdisc_pkt_len(skb);
+	qs.qlen = flow->length;
+	sch_tree_unlock(sch);
+	return gnet_stats_copy_queue(d, NULL, &qs, qs.qlen);
+}
+
+static const struct Qdisc_class_ops lasack_class_ops = {
+	.leaf		= lasack_leaf,
+	.find		= lasack_find,
+	.walk		= lasack_walk,
+	.dump		= lasack_dump_class,
+	.dump_stats	= lasack_dump_class_stats,
+};
+
 static struct Qdisc_ops lasack_qdisc_ops __read_mostly = {
+	.cl_ops		= &lasack_class_ops,
 	.id		= "lasack",
 	.priv_size	= sizeof(struct lasack_sched_data),
 	.enqueue	= lasack_enqueue,

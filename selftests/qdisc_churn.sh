@@ -140,6 +140,7 @@ one_round() {
 	near_tc change dev dev0 root lasack flows 1024 idle 100ms memory_limit 32m \
 		halflife 100ms quantum 24000 floor 5
 	sleep 0.03
+	quietly ip netns exec "$near" tc -s class show dev dev0
 	near_tc change dev dev0 root lasack halflife off quantum off floor off
 	near_tc replace dev dev0 root handle 1: inflight limit $(($1 % 4 + 1))
 	near_tc replace dev dev0 parent 1:1 handle 2: lasack limit $(($1 + 5))

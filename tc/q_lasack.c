@@ -5,8 +5,10 @@
  * Principle: text for people, raw numbers in JSON; statistics of an older or
  * newer module are read as far as both know them.
  */
+#include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdint.h>
+#include <string.h>
 #include "../kernel/uapi/pkt_sch_inflight.h"
 #include "../kernel/uapi/pkt_sch_lasack.h"
 #include "qdisc_options.h"
@@ -96,6 +98,15 @@ static int lasack_print_xstats(struct qdisc_util *qu, FILE *f,
 	print_count("collisions", " collisions %" PRIu64, st.collisions);
 	print_count("memory_bytes", " memory %" PRIu64 "b", st.memory);
 	print_nl();
+	print_count("sum_p50", "  sums p50 %" PRIu64, st.sum_p50);
+	print_count("sum_p90", " p90 %" PRIu64, st.sum_p90);
+	print_count("sum_p99", " p99 %" PRIu64 " bytes", st.sum_p99);
+	print_nl();
+	print_count("small_delay_us", "  delay small %" PRIu64 "us", st.small_delay);
+	print_count("small_delay_max_us", " max %" PRIu64 "us", st.small_delay_max);
+	print_count("large_delay_us", " large %" PRIu64 "us", st.large_delay);
+	print_count("large_delay_max_us", " max %" PRIu64 "us", st.large_delay_max);
+	print_nl();
 	print_count("not_ip", "  not_ip %" PRIu64, st.not_ip);
 	print_count("portless", " portless %" PRIu64, st.portless);
 	print_count("fragment", " fragment %" PRIu64, st.fragment);
@@ -108,9 +119,48 @@ static int lasack_print_xstats(struct qdisc_util *qu, FILE *f,
 	return 0;
 }
 
+static void print_endpoint(const struct tc_lasack_flow *flow, int end)
+{
+	static const __u8 mapped[12] = { [10] = 0xff, 0xff };
+	const __u8 *address = flow->addr[end];
+	bool ipv4 = !memcmp(address, mapped, sizeof(mapped));
+	char text[INET6_ADDRSTRLEN];
+
+	inet_ntop(ipv4 ? AF_INET : AF_INET6,
+		  ipv4 ? address + sizeof(mapped) : address, text, sizeof(text));
+	print_color_string(PRINT_ANY, COLOR_NONE, end ? "addr_1" : "addr_0",
+			   "%s ", text);
+	print_color_uint(PRINT_ANY, COLOR_NONE, end ? "port_1" : "port_0",
+			 "port %u ", ntohs(flow->port[end]));
+}
+
+/* A class is a flow. Neither end is the first to send: the lesser one is shown first. */
+static int lasack_print_copt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
+{
+	struct rtattr *tb[TCA_LASACK_CLASS_MAX + 1];
+	struct tc_lasack_flow flow;
+
+	(void)qu;
+	(void)f;
+	if (!opt)
+		return 0;
+	parse_rtattr_flags(tb, TCA_LASACK_CLASS_MAX, RTA_DATA(opt),
+			   RTA_PAYLOAD(opt), NLA_F_NESTED);
+	if (!tb[TCA_LASACK_CLASS_FLOW])
+		return 0;
+	xstats_copy(&flow, sizeof(flow), tb[TCA_LASACK_CLASS_FLOW]);
+	print_color_uint(PRINT_ANY, COLOR_NONE, "protocol", "protocol %u ",
+			 flow.protocol);
+	print_endpoint(&flow, 0);
+	print_endpoint(&flow, 1);
+	print_count("attained_bytes", "attained %" PRIu64 "b ", flow.attained);
+	return 0;
+}
+
 TC_PLUGIN_EXPORT struct qdisc_util lasack_qdisc_util = {
 	.id		= "lasack",
 	.parse_qopt	= lasack_parse_qopt,
 	.print_qopt	= lasack_print_qopt,
 	.print_xstats	= lasack_print_xstats,
+	.print_copt	= lasack_print_copt,
 };

@@ -213,6 +213,31 @@ static void service_floor_of_all_is_a_fifo(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, serve(test), i);
 }
 
+/* The average by hand: 800 / 8, then 100 - 100 / 8 + 1600 / 8. */
+static void service_delay_by_size(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+
+	lasack_queue_advance(q, 1000);
+	add(test, data(1, 99999), 1);
+	lasack_queue_advance(q, 1800);
+	serve(test);
+	add(test, data(1, 1), 2);
+	lasack_queue_advance(q, 3400);
+	serve(test);
+	KUNIT_EXPECT_EQ(test, q->delay[0].average, 288ULL);
+	KUNIT_EXPECT_EQ(test, q->delay[0].max, 1600ULL);
+	KUNIT_EXPECT_EQ(test, q->delay[1].max, 0ULL);
+
+	add(test, data(1, 1), 3);	/* 100000 bytes now */
+	add(test, data(1, 1), 4);
+	push_out(test);			/* not sent: it counts for nothing */
+	lasack_queue_advance(q, 3440);
+	serve(test);
+	KUNIT_EXPECT_EQ(test, q->delay[1].average, 4ULL);
+	KUNIT_EXPECT_EQ(test, q->delay[1].max, 39ULL);	/* the second of 3400 */
+}
+
 static struct kunit_case lasack_service_cases[] = {
 	KUNIT_CASE(service_alternates_without_quantum),
 	KUNIT_CASE(service_in_runs),
@@ -227,6 +252,7 @@ static struct kunit_case lasack_service_cases[] = {
 	KUNIT_CASE(service_floor_counts_bytes),
 	KUNIT_CASE(service_floor_takes_the_oldest),
 	KUNIT_CASE(service_floor_of_all_is_a_fifo),
+	KUNIT_CASE(service_delay_by_size),
 	{}
 };
 

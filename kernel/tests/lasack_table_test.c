@@ -163,7 +163,7 @@ static void table_remembers_the_others(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, remembered(test, 2));
 }
 
-/* RFC 4987, 2.1: a SYN flood. A connection with packets keeps its sum. */
+/* RFC 4987, 2: a SYN flood. A connection with packets keeps its sum. */
 static void table_withstands_a_flood(struct kunit *test)
 {
 	struct lasack_queue *q = test->priv;
@@ -214,6 +214,44 @@ static void table_memory_adds_up(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, q->memory, 0ULL);
 }
 
+/* By hand: sums of 0, 1, 100 (below 2^7) and 5000 (below 2^13). */
+static void table_percentiles(struct kunit *test)
+{
+	static const u32 sums[] = { 0, 1, 100, 100, 100, 100, 100, 100, 100, 5000 };
+	struct lasack_queue *q = test->priv;
+	struct lasack_histogram histogram;
+	int i;
+
+	lasack_table_histogram(q->table, 0, &histogram);
+	KUNIT_EXPECT_EQ(test, lasack_percentile(&histogram, 50), 0ULL);
+	for (i = 0; i < ARRAY_SIZE(sums); i++)
+		pass(test, data(i, sums[i]), 1);
+	lasack_table_histogram(q->table, 0, &histogram);
+	KUNIT_EXPECT_EQ(test, histogram.flows, 10U);
+	KUNIT_EXPECT_EQ(test, lasack_percentile(&histogram, 10), 1ULL);
+	KUNIT_EXPECT_EQ(test, lasack_percentile(&histogram, 20), 2ULL);
+	KUNIT_EXPECT_EQ(test, lasack_percentile(&histogram, 50), 128ULL);
+	KUNIT_EXPECT_EQ(test, lasack_percentile(&histogram, 90), 128ULL);
+	KUNIT_EXPECT_EQ(test, lasack_percentile(&histogram, 99), 8192ULL);
+}
+
+/* Sums of 100 * 37 * id modulo 101: all different, the largest 100 * 100. */
+static void table_heaviest(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+	u32 places[16], id, i;
+
+	KUNIT_EXPECT_EQ(test, lasack_table_heaviest(q->table, places, 16), 0U);
+	for (id = 1; id <= 100; id++) {
+		pass(test, data(id, 100 * (37 * id % 101)), 1);
+		KUNIT_EXPECT_EQ(test, lasack_table_heaviest(q->table, places, 16),
+				min(id, 16U));
+	}
+	for (i = 0; i < 16; i++)
+		KUNIT_EXPECT_EQ(test, lasack_sum_bytes(&q->table->places[places[i]].attained, 0),
+				100ULL * (100 - i));
+}
+
 static struct kunit_case lasack_table_cases[] = {
 	KUNIT_CASE(table_replaced_unseen),
 	KUNIT_CASE(table_too_small_loses_no_packet),
@@ -222,6 +260,8 @@ static struct kunit_case lasack_table_cases[] = {
 	KUNIT_CASE(table_remembers_the_others),
 	KUNIT_CASE(table_withstands_a_flood),
 	KUNIT_CASE(table_memory_adds_up),
+	KUNIT_CASE(table_percentiles),
+	KUNIT_CASE(table_heaviest),
 	{}
 };
 

@@ -33,6 +33,25 @@ enum {
 
 #define TCA_LASACK_MAX (__TCA_LASACK_MAX - 1)
 
+/* Of a class: one of the flows with the largest sums. */
+enum {
+	TCA_LASACK_CLASS_UNSPEC,
+	TCA_LASACK_CLASS_FLOW,	/* struct tc_lasack_flow */
+	__TCA_LASACK_CLASS_MAX
+};
+
+#define TCA_LASACK_CLASS_MAX (__TCA_LASACK_CLASS_MAX - 1)
+
+#define TC_LASACK_CLASSES	16	/* at most */
+
+struct tc_lasack_flow {
+	__u8	addr[2][16];	/* IPv6, or IPv4 as ::ffff:a.b.c.d */
+	__be16	port[2];	/* 0 where the protocol has none */
+	__u8	protocol;	/* IPPROTO_* */
+	__u8	reserved[3];
+	__u64	attained;	/* bytes */
+};
+
 struct tc_lasack_xstats {
 	__u32	flows;		/* whose attained service is remembered */
 	__u32	in_flight;	/* packets below the qdisc now */
@@ -54,6 +73,16 @@ struct tc_lasack_xstats {
 	__u64	expired;	/* idle flows forgotten after their time */
 	__u64	collisions;	/* new flows in a hash bucket already in use */
 	__u64	memory;		/* truesize of the packets queued, bytes */
+
+	/* powers of two, bytes: the sums of that percentage of flows are below */
+	__u64	sum_p50;
+	__u64	sum_p90;
+	__u64	sum_p99;
+	/* us packets waited, of flows below 100 kB and of others; moving average */
+	__u32	small_delay;
+	__u32	small_delay_max;
+	__u32	large_delay;
+	__u32	large_delay_max;
 };
 
 #endif
