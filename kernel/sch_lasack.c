@@ -129,7 +129,7 @@ static void lasack_reset(struct Qdisc *sch)
 	struct lasack_sched_data *q = qdisc_priv(sch);
 	struct sk_buff *skb;
 
-	while ((skb = lasack_queue_serve(&q->queue)))
+	while ((skb = lasack_queue_push_out(&q->queue)))
 		rtnl_kfree_skbs(skb, skb);
 	lasack_table_clear(q->queue.table);
 }
@@ -163,7 +163,7 @@ static void lasack_trim(struct Qdisc *sch)
 	qdisc_tree_reduce_backlog(sch, packets, bytes);
 }
 
-/* Under the tree lock, which everything but allocation needs. */
+/* Under the tree lock, but for init. */
 static void lasack_commit(struct Qdisc *sch, const struct lasack_config *config)
 {
 	struct lasack_sched_data *q = qdisc_priv(sch);
