@@ -8,6 +8,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from marked_processes import processes_marked
 
 from apbed import lab
 from apbed.cli import main
@@ -25,18 +26,6 @@ def spin(kernel: LabKernel, out: Path, watchdog: lab.Watchdog) -> lab.Boot:
     """A guest process that polls, which stops virtual time for good."""
     command = ["/usr/bin/python3", "-c", "while True: pass"]
     return lab.boot(lab.Guest(kernel, command, out, console=out / "console.log"), watchdog)
-
-
-def processes_of(out: Path) -> list[str]:
-    """Command lines of the machine that name `out`."""
-    found = []
-    for entry in Path("/proc").glob("[0-9]*/environ"):
-        try:
-            if str(out).encode() in entry.read_bytes():
-                found.append((entry.parent / "cmdline").read_text())
-        except OSError:
-            continue
-    return found
 
 
 def test_status_is_the_commands(lab_kernel: LabKernel, tmp_path: Path) -> None:
@@ -76,7 +65,7 @@ def test_a_process_that_spins_is_named(
     result = spin(lab_kernel, tmp_path, lab.Watchdog(stall_s=4))
     assert result.status is None
     assert result.why == "no progress for 4 s of wall time; running in the guest: python3"
-    assert processes_of(tmp_path) == []
+    assert processes_marked(tmp_path) == []
 
 
 def test_cancel_leaves_nothing(
@@ -87,7 +76,7 @@ def test_cancel_leaves_nothing(
     threading.Timer(3.0, cancel.set).start()
     result = spin(lab_kernel, tmp_path, lab.Watchdog(cancel=cancel))
     assert result.why == "interrupted"
-    assert processes_of(tmp_path) == []
+    assert processes_marked(tmp_path) == []
 
 
 def test_a_kernel_that_does_not_boot(lab_kernel: LabKernel, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from marked_processes import processes_marked
 
 from apbed import lab, runner, scenario, summary
 from apbed.cli import main
@@ -31,14 +33,6 @@ qdisc = "lasack limit 100 inflight off"
 [station]
 count = 2
 """
-
-
-def processes_in(session: int) -> list[str]:
-    """What still runs of lab kernels whose parent was `session`'s command: none is orphaned."""
-    listed = subprocess.run(
-        ["pgrep", "-a", "-P", f"1,{session}", "-f", "umid=lab"], capture_output=True, text=True
-    )
-    return listed.stdout.splitlines()
 
 
 def one_run(out: Path, *settings: str, word: str = "demo") -> dict[str, Any]:
@@ -85,6 +79,12 @@ def test_an_unknown_qdisc_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "lasak" in lines[0]
 
 
+def test_a_profile_the_medium_does_not_know_is_one_line(tmp_path: Path) -> None:
+    run = one_run(tmp_path, *SHORT, "medium.phy=hrdsss-12")
+    assert run["valid"] is False
+    assert "no profile 'hrdsss-12'; there are dsss-2, hrdsss-11," in run["why_invalid"]
+
+
 def test_a_medium_that_dies_makes_a_run_fail(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -124,7 +124,8 @@ def test_a_finished_run_is_kept_until_its_inputs_change(tmp_path: Path) -> None:
 def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "apbed", "run", "demo", "--out", str(tmp_path)]
     words += [f"--set={word}" for word in ("duration_s=4000", "ap.qdisc=pfifo limit 100")]
-    command = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
+    marked = os.environ | {"LAB_TEST_MARK": str(tmp_path)}
+    command = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=marked)
     progress = tmp_path / "runs" / "pfifo-limit-100_seed-1" / "progress"
     deadline = time.monotonic() + 60
     while not (progress.exists() and progress.read_text().strip().isdigit()):
@@ -135,7 +136,7 @@ def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
     assert command.returncode == 130
     assert said.splitlines()[-1] == "apbed: interrupted"
     assert list((tmp_path / "runs").iterdir()) == []
-    assert processes_in(command.pid) == []
+    assert processes_marked(tmp_path) == []
 
 
 def test_a_run_says_what_it_was(tmp_path: Path) -> None:
