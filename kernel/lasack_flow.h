@@ -49,11 +49,14 @@ struct lasack_flow {
 	u64			idle_since;	/* ns; while none is queued */
 
 	struct lasack_sum	attained;	/* both directions */
+	u64			sent;		/* bytes of these, without decay: data */
+	u64			received;	/* and what the other end had sent */
 	u32			last_ack[2];	/* by direction of the ACK */
 	u8			ack_seen;	/* bit: last_ack[direction] is valid */
 	u8			shared:1,	/* not one connection: no ACK arithmetic */
 				uncharged:1,	/* attained stays 0: control frames */
 				finished:1,	/* FIN: first to be forgotten */
+				reversed:1,	/* the last packet came from key.addr[1] */
 				aborted:1;	/* RST: forgotten once idle */
 };
 
@@ -106,6 +109,8 @@ static inline struct sk_buff *lasack_flow_pop(struct lasack_flow *flow)
 static inline void lasack_flow_new_life(struct lasack_flow *flow)
 {
 	flow->attained = (struct lasack_sum) {};
+	flow->sent = 0;
+	flow->received = 0;
 	flow->ack_seen = 0;
 	flow->finished = 0;
 	flow->aborted = 0;
@@ -154,6 +159,8 @@ static inline void lasack_flow_observe(struct lasack_flow *flow,
 		lasack_flow_new_life(flow);
 	acked = lasack_newly_acked(flow, seg);
 	lasack_sum_add(&flow->attained, acked, age);
+	flow->received += acked;
+	flow->reversed = dir;
 	if (acked || (seg->ack && !(flow->ack_seen & BIT(dir)))) {
 		flow->last_ack[dir] = seg->ack_seq;
 		flow->ack_seen |= BIT(dir);
@@ -172,6 +179,7 @@ static inline void lasack_flow_send(struct lasack_flow *flow,
 				    const struct lasack_skb_cb *cb, u64 age)
 {
 	lasack_sum_add(&flow->attained, cb->payload, age);
+	flow->sent += cb->payload;
 	flow->finished |= cb->fin;
 	flow->aborted |= cb->rst;
 }

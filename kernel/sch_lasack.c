@@ -352,7 +352,10 @@ static int lasack_dump_class(struct Qdisc *sch, unsigned long cl,
 	memcpy(st.addr, flow->key.addr, sizeof(st.addr));
 	memcpy(st.port, flow->key.port, sizeof(st.port));
 	st.protocol = flow->key.protocol;
+	st.to = !flow->reversed;
 	st.attained = lasack_sum_bytes(&flow->attained, q->queue.age);
+	st.sent = flow->sent;
+	st.received = flow->received;
 	sch_tree_unlock(sch);
 
 	tcm->tcm_handle |= TC_H_MIN(cl);

@@ -124,17 +124,18 @@ static void print_endpoint(const struct tc_lasack_flow *flow, int end)
 	static const __u8 mapped[12] = { [10] = 0xff, 0xff };
 	const __u8 *address = flow->addr[end];
 	bool ipv4 = !memcmp(address, mapped, sizeof(mapped));
+	bool to = flow->to == end;
 	char text[INET6_ADDRSTRLEN];
 
 	inet_ntop(ipv4 ? AF_INET : AF_INET6,
 		  ipv4 ? address + sizeof(mapped) : address, text, sizeof(text));
-	print_color_string(PRINT_ANY, COLOR_NONE, end ? "addr_1" : "addr_0",
-			   "%s ", text);
-	print_color_uint(PRINT_ANY, COLOR_NONE, end ? "port_1" : "port_0",
+	print_color_string(PRINT_ANY, COLOR_NONE, to ? "to" : "from",
+			   to ? "to %s " : "from %s ", text);
+	print_color_uint(PRINT_ANY, COLOR_NONE, to ? "to_port" : "from_port",
 			 "port %u ", ntohs(flow->port[end]));
 }
 
-/* A class is a flow. Neither end is the first to send: the lesser one is shown first. */
+/* A class is a flow. Its packets go from one end to the other, and ACKs back. */
 static int lasack_print_copt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
 {
 	struct rtattr *tb[TCA_LASACK_CLASS_MAX + 1];
@@ -151,9 +152,11 @@ static int lasack_print_copt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
 	xstats_copy(&flow, sizeof(flow), tb[TCA_LASACK_CLASS_FLOW]);
 	print_color_uint(PRINT_ANY, COLOR_NONE, "protocol", "protocol %u ",
 			 flow.protocol);
-	print_endpoint(&flow, 0);
-	print_endpoint(&flow, 1);
+	print_endpoint(&flow, !flow.to);
+	print_endpoint(&flow, flow.to);
 	print_count("attained_bytes", "attained %" PRIu64 "b ", flow.attained);
+	print_count("sent_bytes", "sent %" PRIu64 "b ", flow.sent);
+	print_count("received_bytes", "received %" PRIu64 "b ", flow.received);
 	return 0;
 }
 

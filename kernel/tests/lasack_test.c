@@ -90,6 +90,35 @@ static void lasack_piggybacked_ack(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, attained(test, 1), 2500ULL);
 }
 
+/* Data of a download, ACKs of an upload: each way has a count of its own. */
+static void lasack_flow_tells_its_directions(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+	struct tcp_segment seg = ack(1, 100);
+	struct lasack_flow *flow;
+
+	seg.reversed = 1;
+	seg.payload = 1000;
+	add(test, seg, 1);
+	seg.ack_seq = 700;
+	add(test, seg, 2);
+	flow = lasack_queue_flow(q, &seg);
+	KUNIT_EXPECT_EQ(test, flow->sent, 0ULL);
+	KUNIT_EXPECT_EQ(test, flow->received, 600ULL);
+	KUNIT_EXPECT_TRUE(test, flow->reversed);
+	serve(test);
+	push_out(test);
+	KUNIT_EXPECT_EQ(test, flow->sent, 1000ULL);
+	KUNIT_EXPECT_EQ(test, flow->received, 600ULL);
+
+	add(test, data(1, 10), 3);
+	KUNIT_EXPECT_FALSE(test, flow->reversed);
+	seg.syn = 1;
+	add(test, seg, 4);
+	KUNIT_EXPECT_EQ(test, flow->sent, 0ULL);
+	KUNIT_EXPECT_EQ(test, flow->received, 0ULL);
+}
+
 static void lasack_syn_starts_a_new_life(struct kunit *test)
 {
 	struct tcp_segment syn = ack(1, 77);
@@ -424,6 +453,7 @@ static struct kunit_case lasack_cases[] = {
 	KUNIT_CASE(lasack_forged_ack_is_clamped),
 	KUNIT_CASE(lasack_directions_share_a_sum),
 	KUNIT_CASE(lasack_piggybacked_ack),
+	KUNIT_CASE(lasack_flow_tells_its_directions),
 	KUNIT_CASE(lasack_syn_starts_a_new_life),
 	KUNIT_CASE(lasack_least_sum_first),
 	KUNIT_CASE(lasack_sums_are_compared_as_they_are),

@@ -48,8 +48,12 @@ struct tc_lasack_flow {
 	__u8	addr[2][16];	/* IPv6, or IPv4 as ::ffff:a.b.c.d */
 	__be16	port[2];	/* 0 where the protocol has none */
 	__u8	protocol;	/* IPPROTO_* */
-	__u8	reserved[3];
-	__u64	attained;	/* bytes */
+	__u8	to;		/* the end that the last packet goes to: 0 or 1 */
+	__u8	reserved[2];
+	__u64	attained;	/* bytes, after decay */
+	/* What was charged, without decay, bytes: what went to that end, ... */
+	__u64	sent;
+	__u64	received;	/* ... and what came from it, by its peer's ACKs */
 };
 
 struct tc_lasack_xstats {
