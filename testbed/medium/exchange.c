@@ -274,7 +274,7 @@ void exchange_yield(struct mac *mac, struct mac_station *s)
 	settle(mac, s, 0);
 }
 
-/* Count an attempt of @frame that ended as @what, and tell who traces them. */
+/* Count an attempt of @frame that ended as @what. */
 static void end_attempt(struct mac *mac, struct mac_station *s,
 			const struct mac_frame *frame, enum mac_outcome what)
 {
@@ -290,26 +290,79 @@ static void end_attempt(struct mac *mac, struct mac_station *s,
 	} else {
 		s->counters.broadcast_collisions += what == OUTCOME_COLLIDED;
 	}
-	if (mac->ops->attempt)
-		mac->ops->attempt(mac->ctx, s - mac->stations, frame, s->start,
-				  what == OUTCOME_COLLIDED ||
-				  what == OUTCOME_LOST);
+}
+
+/* The times of what @s sent, for who traces them. */
+static struct mac_attempt trace_times(const struct mac *mac,
+				      const struct mac_station *s, bool answered)
+{
+	struct mac_attempt attempt = {
+		.start = s->start, .n = s->n_sent, .arrived = s->arrived,
+	};
+	ns_t end = s->start + s->occupied;
+
+	if (answered) {
+		attempt.ack_start = mac->response_since;
+		attempt.ack_end = mac->busy_until;
+		end = mac->response_since - mac->sifs;
+	}
+	if (sends_rts(mac, s)) {
+		ns_t rts = control_airtime(mac, s, PHY_RTS_BYTES);
+
+		attempt.rts_end = s->start + rts;
+		if (s->reserved || s->occupied > rts) {
+			attempt.cts_start = attempt.rts_end + mac->sifs;
+			attempt.cts_end = attempt.cts_start +
+					  control_airtime(mac, s, PHY_CTS_BYTES);
+		}
+	}
+	if (s->reserved) {
+		attempt.data_start = end - psdu_airtime(mac, s);
+		attempt.data_end = end;
+	}
+	return attempt;
+}
+
+static enum mac_end trace_end(enum mac_outcome what)
+{
+	switch (what) {
+	case OUTCOME_COLLIDED:
+		return MAC_END_COLLIDED;
+	case OUTCOME_LOST:
+		return MAC_END_LOST;
+	case OUTCOME_ACK_LOST:
+		return MAC_END_ACK_LOST;
+	case OUTCOME_UNANSWERED:
+		return MAC_END_UNANSWERED;
+	default:
+		return MAC_END_HEARD;
+	}
 }
 
 /* What @s sent ended as @what; of an answered A-MPDU, what arrived did. */
 static void end_all(struct mac *mac, struct mac_station *s,
 		    enum mac_outcome what)
 {
+	bool answered = what == OUTCOME_ACKED || what == OUTCOME_ACK_LOST;
+	struct mac_attempt attempt;
+
 	if (s->n_sent > 1) {
 		s->counters.ampdus++;
 		s->counters.ampdu_mpdus += s->n_sent;
 	}
 	s->counters.airtime += measured(mac, s->start, s->start + s->occupied);
+	if (mac->ops->attempt)
+		attempt = trace_times(mac, s, answered);
 	for (unsigned int i = 0; i < s->n_sent; i++) {
-		bool answered = what == OUTCOME_ACKED || what == OUTCOME_ACK_LOST;
 		bool lost = answered && !(s->arrived >> i & 1);
 
 		end_attempt(mac, s, s->sent[i], lost ? OUTCOME_LOST : what);
+		if (!mac->ops->attempt)
+			continue;
+		attempt.frame = s->sent[i];
+		attempt.end = trace_end(lost ? OUTCOME_LOST : what);
+		attempt.index = i;
+		mac->ops->attempt(mac->ctx, s - mac->stations, &attempt);
 	}
 }
 

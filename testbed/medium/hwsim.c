@@ -118,24 +118,24 @@ static void on_status(void *ctx, int from, struct mac_frame *frame, bool acked)
 	free(air_frame(frame));
 }
 
-static void on_attempt(void *ctx, int from, const struct mac_frame *frame,
-		       ns_t start, bool lost)
+static void on_attempt(void *ctx, int from, const struct mac_attempt *attempt)
 {
 	struct front_end *fe = ctx;
-	const struct hwsim_frame *hwsim = &air_frame(frame)->hwsim;
-	struct pcap_attempt attempt = {
-		.start = start,
-		.rate = mac_rate(&fe->mac, frame),
+	const struct hwsim_frame *hwsim = &air_frame(attempt->frame)->hwsim;
+	struct pcap_attempt record = {
+		.start = attempt->start,
+		.rate = mac_rate(&fe->mac, attempt->frame),
 		.freq = hwsim->freq,
-		.number = frame->attempts,
-		.lost = lost,
+		.number = attempt->frame->attempts,
+		.lost = attempt->end == MAC_END_COLLIDED ||
+			attempt->end == MAC_END_LOST,
 		.bytes = hwsim->bytes,
 		.length = hwsim->length,
 	};
 
 	(void)from;
 	if (fe->options.pcap)
-		pcap_write(fe->options.pcap, &attempt);
+		pcap_write(fe->options.pcap, &record);
 }
 
 static const struct mac_ops hwsim_ops = {

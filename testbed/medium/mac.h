@@ -136,9 +136,34 @@ struct mac_station {
 	struct mac_counters counters;
 };
 
+/* How an attempt ended, as far as a trace shows it. */
+enum mac_end {
+	MAC_END_HEARD,		/* the frame, and the ACK if one was due */
+	MAC_END_COLLIDED,
+	MAC_END_LOST,		/* by the channel: the frame, its RTS or CTS */
+	MAC_END_ACK_LOST,
+	MAC_END_UNANSWERED,	/* nobody there */
+};
+
 /*
- * attempt: one transmission of @frame is over, lost (in a collision or by the
- *          channel) or not; for traces.
+ * One transmission of @frame, once it is over. Of what was not in the air, or
+ * not begun, the times are 0. An A-MPDU ends with one of these for each MPDU.
+ */
+struct mac_attempt {
+	const struct mac_frame *frame;
+	enum mac_end end;
+	ns_t start;			/* of RTS, CTS-to-self or data */
+	ns_t rts_end;
+	ns_t cts_start, cts_end;	/* answering the RTS */
+	ns_t data_start, data_end;	/* the PPDU that holds the frame */
+	ns_t ack_start, ack_end;	/* ACK or block ack */
+	unsigned int index;		/* of the frame in an A-MPDU of @n */
+	unsigned int n;
+	uint64_t arrived;		/* bit i: the i-th of the A-MPDU */
+};
+
+/*
+ * attempt: one transmission of a frame is over; for traces.
  * deliver: @frame has just reached its receivers (end of the data frame). A
  *          frame whose ACK was lost reaches them again.
  * status:  the core is done with @frame and gives it back: acknowledged,
@@ -146,8 +171,7 @@ struct mac_station {
  * Each may call mac_enqueue() and nothing else. NULL means not wanted.
  */
 struct mac_ops {
-	void (*attempt)(void *ctx, int from, const struct mac_frame *frame,
-			ns_t start, bool lost);
+	void (*attempt)(void *ctx, int from, const struct mac_attempt *attempt);
 	void (*deliver)(void *ctx, int from, struct mac_frame *frame);
 	void (*status)(void *ctx, int from, struct mac_frame *frame, bool acked);
 };

@@ -43,6 +43,7 @@ struct cell {
 	ns_t now;
 	struct attempt attempts[LOG_MAX];
 	int n_attempts;
+	struct mac_attempt times;	/* of the last one */
 	struct outcome outcomes[LOG_MAX];
 	int n_outcomes;
 	ns_t delivered_at[LOG_MAX];
@@ -50,13 +51,15 @@ struct cell {
 };
 
 static inline void cell_attempt(void *ctx, int from,
-				const struct mac_frame *frame, ns_t start,
-				bool collided)
+				const struct mac_attempt *attempt)
 {
 	struct cell *cell = ctx;
+	bool lost = attempt->end == MAC_END_COLLIDED ||
+		    attempt->end == MAC_END_LOST;
 
+	cell->times = *attempt;
 	cell->attempts[cell->n_attempts++ % LOG_MAX] = (struct attempt){
-		from, start, collided, frame->attempts,
+		from, attempt->start, lost, attempt->frame->attempts,
 	};
 }
 

@@ -294,6 +294,37 @@ static void rts_cts(int *failures)
 	cell_end(cell);
 }
 
+/* What a trace is told: when each part of an exchange was in the air. */
+static void attempt_times(int *failures)
+{
+	struct cell *cell = cell_begin(true, 0, 1);
+	int a = cell_station(cell, 1, 1, 1);
+	int b = cell_station(cell, 1, 1, 1);
+	ns_t rts = US(272), cts = US(248), cts_end = rts + SIFS + cts;
+	const struct mac_attempt *times = &cell->times;
+
+	cell_send(cell, a, b, 0);
+	cell_play(cell, US(10000));
+	EXPECT_EQ(times->end, MAC_END_HEARD);
+	EXPECT_EQ(times->rts_end, rts);
+	EXPECT_EQ(times->cts_end, cts_end);
+	EXPECT_EQ(times->data_start, cts_end + SIFS);
+	EXPECT_EQ(times->data_end, cts_end + SIFS + DATA);
+	EXPECT_EQ(times->ack_start, times->data_end + SIFS);
+	EXPECT_EQ(times->ack_end, times->ack_start + ACK);
+
+	/* Two at once: the RTS alone was in the air. */
+	cell_send(cell, a, b, US(20000));
+	cell_send(cell, b, a, US(20000));
+	cell_play(cell, US(30000));
+	EXPECT_EQ(times->end, MAC_END_COLLIDED);
+	EXPECT_EQ(times->rts_end, US(20000) + rts);
+	EXPECT_EQ(times->cts_end, 0);
+	EXPECT_EQ(times->data_end, 0);
+	EXPECT_EQ(times->ack_end, 0);
+	cell_end(cell);
+}
+
 static void mark_starts_anew(int *failures)
 {
 	struct cell *cell = cell_begin(true, UINT_MAX, 9);
@@ -396,6 +427,7 @@ int main(void)
 		{ "the window doubles up to its limit", window_doubles },
 		{ "broadcast has neither ACK nor retry", broadcast_has_no_ack },
 		{ "RTS/CTS shortens collisions", rts_cts },
+		{ "a trace hears of each part of an exchange", attempt_times },
 		{ "a mark starts statistics and streams anew", mark_starts_anew },
 		{ "counters and attempts add up", random_traffic },
 		{ }
