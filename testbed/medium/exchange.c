@@ -23,6 +23,8 @@ void mac_record(struct mac *mac, const struct mac_station *s,
 
 unsigned int mac_rate(const struct mac *mac, const struct mac_frame *frame)
 {
+	if (frame->rate)
+		return frame->rate;
 	return frame->basic_rate ? mac->config.phy->lowest_rate
 				 : mac->config.phy->data_rate;
 }
@@ -49,8 +51,9 @@ static unsigned int mpdu_bytes(const struct mac *mac,
 
 static unsigned int psdu_bytes(const struct mac *mac, const struct mac_station *s)
 {
-	bool ampdu = s->n_sent > 1 || (mac->config.phy->kind == PHY_VHT &&
-				       !s->sent[0]->basic_rate);
+	bool ampdu = s->n_sent > 1 ||
+		     (mac->config.phy->kind == PHY_VHT &&
+		      phy_own_format(mac->config.phy, mac_rate(mac, s->sent[0])));
 	unsigned int bytes = 0;
 
 	for (unsigned int i = 0; i < s->n_sent; i++) {
@@ -67,10 +70,10 @@ static ns_t psdu_airtime(const struct mac *mac, const struct mac_station *s)
 			   psdu_bytes(mac, s));
 }
 
-static bool may_aggregate(const struct mac_frame *frame)
+static bool may_aggregate(const struct mac *mac, const struct mac_frame *frame)
 {
 	return frame->carries_data && frame->wants_ack && frame->to >= 0 &&
-	       !frame->basic_rate;
+	       phy_own_format(mac->config.phy, mac_rate(mac, frame));
 }
 
 /* Whether what @s has gathered is short enough to be one A-MPDU. */
@@ -91,10 +94,10 @@ static void gather(const struct mac *mac, struct mac_station *s)
 
 	s->sent[0] = s->head;
 	s->n_sent = 1;
-	if (!mac->config.phy->ampdu_bytes || !may_aggregate(head))
+	if (!mac->config.phy->ampdu_bytes || !may_aggregate(mac, head))
 		return;
 	for (frame = head->next; frame; frame = frame->next) {
-		if (frame->to != head->to || !may_aggregate(frame))
+		if (frame->to != head->to || !may_aggregate(mac, frame))
 			continue;
 		if (s->n_sent == mac->config.max_ampdu ||
 		    frame->sequence - head->sequence >= MAC_MAX_AMPDU)

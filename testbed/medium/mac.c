@@ -213,6 +213,8 @@ void mac_enqueue(struct mac *mac, int from, struct mac_frame *frame, ns_t now)
 	frame->next = NULL;
 	frame->attempts = 0;
 	frame->arrived = false;
+	if (!frame->rate && !frame->basic_rate)
+		frame->rate = s->config.rate;
 	if (frame->to >= 0)
 		frame->sequence = s->next_sequence[frame->to]++;
 	if (!s->head) {

@@ -48,6 +48,7 @@ struct mac_frame {
 	int to;			/* station, MAC_EVERYBODY or MAC_NOBODY */
 	unsigned int bytes;	/* MPDU with FCS */
 	bool wants_ack;
+	unsigned int rate;	/* 100 kb/s; 0 = by @basic_rate and the station */
 	bool basic_rate;	/* at the lowest basic rate, not the data rate */
 	bool carries_data;	/* unicast data with payload, for the counters */
 	unsigned int attempts;	/* transmissions so far; the core counts */
@@ -107,6 +108,7 @@ struct mac_station_config {
 	unsigned int cw_min;
 	unsigned int cw_max;
 	enum mac_access access;
+	unsigned int rate;	/* of its data, 100 kb/s; 0 = the profile's */
 	unsigned int aifsn;	/* AIFS = SIFS + aifsn slots; 0 = DIFS, DCF */
 	unsigned int radio;
 	unsigned int priority;
@@ -256,7 +258,7 @@ void mac_mark(struct mac *mac, ns_t now);
 bool mac_reaches(struct mac *mac, int from, int to,
 		 const struct mac_frame *frame);
 
-/* The rate @frame is sent at. */
+/* The rate @frame is sent at, one that phy_rate_of() knows. */
 unsigned int mac_rate(const struct mac *mac, const struct mac_frame *frame);
 
 #endif

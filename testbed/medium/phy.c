@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "phy.h"
+#include "phy_rate.h"
 
 /*
  * DSSS (clause 16): Table 16-2: slot 20 us, SIFS 10 us, aCWmin 31, aCWmax 1023,
@@ -145,6 +146,8 @@ unsigned int phy_control_rate(const struct phy_profile *phy, unsigned int rate)
 	/* In the modulation class of the frame: ERP has two (9.7.6.5.2). */
 	if (phy->kind == PHY_ERP && phy_rate_is_dsss(rate))
 		return rate > 20 ? 20 : rate;
+	if (phy_own_format(phy, rate))
+		rate = phy_rate_of(phy, rate)->reference;
 	for (int i = 1; i < PHY_BASIC_MAX && phy->basic_rates[i]; i++)
 		if (phy->basic_rates[i] <= rate)
 			best = phy->basic_rates[i];
@@ -154,6 +157,28 @@ unsigned int phy_control_rate(const struct phy_profile *phy, unsigned int rate)
 bool phy_rate_is_dsss(unsigned int rate)
 {
 	return rate == 10 || rate == 20 || rate == 55 || rate == 110;
+}
+
+bool phy_rate_is_ofdm(unsigned int rate)
+{
+	switch (rate) {
+	case 60:
+	case 90:
+	case 120:
+	case 180:
+	case 240:
+	case 360:
+	case 480:
+	case 540:
+		return true;
+	}
+	return false;
+}
+
+bool phy_own_format(const struct phy_profile *phy, unsigned int rate)
+{
+	return (phy->kind == PHY_HT || phy->kind == PHY_VHT) &&
+	       !phy_rate_is_ofdm(rate);
 }
 
 /* 17.3.4: Ceiling(8 * PSDU / rate) us. The short PLCP exists from 2 Mb/s up. */
@@ -173,11 +198,10 @@ static ns_t dsss_airtime_us(const struct phy_profile *phy, unsigned int rate,
 static ns_t ofdm_airtime_us(const struct phy_profile *phy, unsigned int rate,
 			    unsigned int bytes)
 {
-	bool own_format = rate == phy->data_rate;
 	unsigned int bits_per_symbol = rate * 4 / 10;
 	uint64_t bits = 16 + 8ULL * bytes + 6;
 
-	return (own_format ? phy->plcp_us : 20) +
+	return (phy_own_format(phy, rate) ? phy->plcp_us : 20) +
 	       4 * ((bits + bits_per_symbol - 1) / bits_per_symbol) +
 	       (phy->kind == PHY_ERP ? 6 : 0);
 }

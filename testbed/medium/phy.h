@@ -63,18 +63,24 @@ const char *phy_names(void);
 /* Whether @rate is one of clauses 16 and 17, long preamble but for HR/DSSS. */
 bool phy_rate_is_dsss(unsigned int rate);
 
+/* Whether @rate is one of clause 18: of what HT and VHT call a non-HT frame. */
+bool phy_rate_is_ofdm(unsigned int rate);
+
 /*
  * Rate of the control frame that answers (ACK, CTS) or announces (RTS) a frame
  * sent at @rate: the highest basic rate of its modulation class that is not
  * above it (9.7.6.5.2); of an HT or VHT frame, not above the non-HT rate of its
- * constellation and code (Table 9-5), which comes to the same here.
+ * constellation and code (Table 9-5).
  */
 unsigned int phy_control_rate(const struct phy_profile *phy, unsigned int rate);
 
 /*
- * TXTIME of a PSDU of @bytes, an MPDU with its FCS or an A-MPDU, at @rate. The
- * profile's data rate means its own format, any other rate a legacy one.
+ * Whether a frame at @rate has the format of HT or VHT, the profile's own, with
+ * its preamble and A-MPDUs; a non-HT rate means a non-HT frame.
  */
+bool phy_own_format(const struct phy_profile *phy, unsigned int rate);
+
+/* TXTIME of a PSDU of @bytes, an MPDU with its FCS or an A-MPDU, at @rate. */
 ns_t phy_airtime(const struct phy_profile *phy, unsigned int rate,
 		 unsigned int bytes);
 

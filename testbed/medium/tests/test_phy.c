@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "phy.h"
+#include "phy_rate.h"
 #include "tap.h"
 
 #define US(x)	((ns_t)(x) * NS_PER_US)
@@ -112,6 +113,11 @@ static void ht_times(int *failures)
 	/* Legacy frames have a legacy preamble: block ack, 278 / 96 bits. */
 	EXPECT_EQ(phy_airtime(n, 240, 32), US(20 + 3 * 4));
 	EXPECT_EQ(phy_control_rate(n, 650), 240);
+	/* VHT MCS 0 is BPSK 1/2 at 80 MHz: its reference is 6 Mb/s, not 24. */
+	EXPECT_EQ(phy_control_rate(ac, 293), 60);
+	EXPECT_EQ(phy_control_rate(ac, 585), 120);
+	EXPECT_EQ(phy_control_rate(ac, 878), 120);
+	EXPECT_EQ(phy_control_rate(ac, 1170), 240);
 	EXPECT_EQ(phy_control_rate(phy_find("ht20-mcs0"), 65), 60);
 	EXPECT_EQ(phy_control_rate(phy_find("ht20-mcs2"), 195), 120);
 	EXPECT_EQ(phy_difs(n), US(34));
@@ -151,6 +157,48 @@ static void symbols(int *failures)
 	}
 }
 
+/* A frame at another rate of the family has that family's format. */
+static void rate_per_frame(int *failures)
+{
+	const struct phy_profile *b = phy_find("hrdsss-11");
+	const struct phy_profile *n = phy_find("ht20");
+	const struct phy_profile *ac = phy_find("vht80");
+	char text[128];
+
+	for (int i = 0; i < 8; i++) {
+		char name[24];
+
+		snprintf(name, sizeof(name), "ht20-mcs%d", i);
+		EXPECT_EQ(phy_airtime(n, phy_rate_by_index(PHY_FORMAT_HT, i)->rate, 1536),
+			  phy_airtime(phy_find(name), phy_find(name)->data_rate, 1536));
+		EXPECT_EQ(phy_rate_by_index(PHY_FORMAT_HT, i)->rate,
+			  phy_find(name)->data_rate);
+	}
+	for (int i = 0; i < 10; i++) {
+		char name[24];
+
+		snprintf(name, sizeof(name), "vht80-mcs%d", i);
+		EXPECT_EQ(phy_rate_by_index(PHY_FORMAT_VHT, i)->rate,
+			  phy_find(name)->data_rate);
+	}
+	/* MCS 4 of HT, 39 Mb/s, is no legacy rate; 36 Mb/s is one. */
+	EXPECT(phy_own_format(n, 390));
+	EXPECT(!phy_own_format(n, 360));
+	EXPECT_EQ(phy_airtime(n, 360, 1536), US(20 + 86 * 4));
+	/* 58.5 Mb/s is MCS 6 of HT, 64-QAM, and MCS 1 of VHT, QPSK. */
+	EXPECT_EQ(phy_rate_of(n, 585)->modulation, PHY_64QAM);
+	EXPECT_EQ(phy_rate_of(ac, 585)->modulation, PHY_QPSK);
+	EXPECT(!phy_rate_of(ac, 650));
+	EXPECT(!phy_rate_of(b, 60));
+	EXPECT(!phy_rate_of(phy_find("dsss-2"), 55));
+	EXPECT(!phy_rate_by_index(PHY_FORMAT_HT, 8));
+	phy_rate_list(b, text, sizeof(text));
+	EXPECT(!strcmp(text, "1, 2, 5.5, 11"));
+	phy_rate_list(n, text, sizeof(text));
+	EXPECT(!strcmp(text, "6, 9, 12, 18, 24, 36, 48, 54, 6.5, 13, 19.5, 26, "
+			     "39, 52, 58.5, 65"));
+}
+
 /* What messages call a pattern exists with all that the pattern stands for. */
 static void names(int *failures)
 {
@@ -188,6 +236,7 @@ int main(void)
 		{ "ht20 and vht80 airtimes and spaces", ht_times },
 		{ "data bits per symbol", symbols },
 		{ "control responses follow the basic rate rule", control_rates },
+		{ "a frame at another rate has its family's format", rate_per_frame },
 		{ "the list of profiles is right", names },
 		{ }
 	};
