@@ -61,6 +61,7 @@ KEYS: dict[str, Key] = {
     "medium.eifs": Key(bool, True),
     "medium.retry": Key(int, 7, 1, 255),
     "medium.pcap": Key(bool, False),
+    "medium.record": Key(bool, False),
     "ap.qdisc": Key(str),
     "ap.inflight": Key(int, 0, 0, 1000),
     "station.count": Key(int, low=1, high=50),

@@ -121,6 +121,8 @@ class Cell:
         words += ["--seed", str(self.plan["seed"]), "--stats", str(self.run_dir / "medium.json")]
         if medium["pcap"]:
             words += ["--pcap", str(self.run_dir / "air.pcap")]
+        if medium["record"]:
+            words += ["--record", str(self.run_dir / "arrivals.txt")]
         for number, name in enumerate(["ap", *self.stations]):
             words += ["--station", f"{radio_address(number)},name={name}"]
         self.start("dcfmedium", words, ready="ready")

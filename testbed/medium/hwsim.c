@@ -25,6 +25,7 @@
 #include "mac.h"
 #include "options.h"
 #include "pcap.h"
+#include "record.h"
 #include "station_option.h"
 #include "stats_json.h"
 
@@ -144,6 +145,16 @@ static const struct mac_ops hwsim_ops = {
 	.status = on_status,
 };
 
+static int add_station(struct front_end *fe,
+		       const struct mac_station_config *config)
+{
+	int station = mac_add_station(&fe->mac, config);
+
+	if (station >= 0)
+		record_station(&fe->options.recording, fe->now, config);
+	return station;
+}
+
 /* The sender's station; a radio not declared gets the defaults. */
 static int sender_of(struct front_end *fe, const struct hwsim_frame *frame)
 {
@@ -156,7 +167,7 @@ static int sender_of(struct front_end *fe, const struct hwsim_frame *frame)
 	if (from != MAC_NOBODY)
 		return from;
 	name_after_address(&config);
-	return mac_add_station(&fe->mac, &config);
+	return add_station(fe, &config);
 }
 
 /* What the core must know of a frame, from its header (8.2.4). */
@@ -200,6 +211,7 @@ static void on_frame(void *ctx, const struct hwsim_frame *hwsim)
 	frame->hwsim.bytes = frame->bytes;
 	classify(fe, frame);
 	fe->in_hand++;
+	record_frame(&fe->options.recording, fe->now, from, &frame->mac);
 	mac_enqueue(&fe->mac, from, &frame->mac, fe->now);
 	if (fe->mac.stations[from].backlog >= HWSIM_QUEUE_LIMIT)
 		fe->integrity.queue_overflow++;
@@ -219,6 +231,12 @@ static void write_stats(struct front_end *fe)
 		fatal("--stats: cannot write: %s", strerror(errno));
 }
 
+static void mark(struct front_end *fe)
+{
+	record_mark(&fe->options.recording, fe->now);
+	mac_mark(&fe->mac, fe->now);
+}
+
 static void take_signal(struct front_end *fe)
 {
 	struct signalfd_siginfo info;
@@ -229,7 +247,7 @@ static void take_signal(struct front_end *fe)
 		fe->stop = true;
 		return;
 	}
-	mac_mark(&fe->mac, fe->now);
+	mark(fe);
 	memset(&fe->integrity, 0, sizeof(fe->integrity));
 }
 
@@ -289,6 +307,7 @@ static void wake_up(struct front_end *fe)
 	/* The timer alone: it is as late as we like, so save a system call. */
 	fe->now = timer && !frames && !signalled ? fe->armed : clock_now();
 	mac_advance(&fe->mac, fe->now);
+	record_advance(&fe->options.recording);
 	if (frames)
 		hwsim_receive(fe->link, on_frame, fe);
 	if (signalled)
@@ -303,10 +322,11 @@ int hwsim_command(int argc, char **argv)
 	hwsim_parse_options(&fe.options, argc, argv);
 	mac_init(&fe.mac, &fe.options.config, &hwsim_ops, &fe);
 	for (int i = 0; i < fe.options.n_stations; i++)
-		mac_add_station(&fe.mac, &fe.options.stations[i]);
+		add_station(&fe, &fe.options.stations[i]);
 	fe.link = hwsim_open(&fe.integrity);
 	open_events(&fe);
-	mac_mark(&fe.mac, clock_now());
+	fe.now = clock_now();
+	mark(&fe);
 	puts("ready");
 	fflush(stdout);
 
@@ -315,6 +335,7 @@ int hwsim_command(int argc, char **argv)
 		wake_up(&fe);
 	}
 	write_stats(&fe);
+	record_end(&fe.options.recording, fe.now, fe.mac.digest);
 	if (fe.options.pcap && fclose(fe.options.pcap))
 		fatal("--pcap: cannot write: %s", strerror(errno));
 	hwsim_close(fe.link);

@@ -8,6 +8,7 @@
 #include "mac_options.h"
 #include "options.h"
 #include "pcap.h"
+#include "record.h"
 #include "station_option.h"
 
 static const char hwsim_help[] =
@@ -28,6 +29,7 @@ MAC_OPTIONS_HELP
 "  --stats FILE      where SIGTERM writes the statistics (JSON)\n"
 "  --pcap FILE       every attempt, with radiotap headers; collided ones have\n"
 "                    the failed FCS flag\n"
+"  --record FILE     the arrival trace, for `dcfmedium replay`\n"
 "\n"
 "example:\n"
 "  dcfmedium hwsim --phy hrdsss-11 --seed 1 --stats medium.json \\\n"
@@ -39,6 +41,8 @@ struct words {
 	int n_stations;
 	const char *stats;
 	const char *pcap;
+	const char *record;
+	struct mac_words mac;
 };
 
 static void take_station(struct words *words, const char *text)
@@ -65,12 +69,16 @@ static void take_option(struct hwsim_options *options, struct words *words,
 	case 'c':
 		words->pcap = optarg;
 		break;
+	case 'w':
+		words->record = optarg;
+		break;
 	case 'h':
 		fputs(hwsim_help, stdout);
 		exit(EXIT_SUCCESS);
 	default:
 		if (!take_mac_option(&options->config, option))
 			unknown_option("hwsim", word);
+		keep_mac_option(&words->mac, option);
 	}
 }
 
@@ -112,6 +120,7 @@ void hwsim_parse_options(struct hwsim_options *options, int argc, char **argv)
 		{ "station", required_argument, NULL, 'a' },
 		{ "stats", required_argument, NULL, 'o' },
 		{ "pcap", required_argument, NULL, 'c' },
+		{ "record", required_argument, NULL, 'w' },
 		{ "help", no_argument, NULL, 'h' },
 		{ }
 	};
@@ -134,4 +143,5 @@ void hwsim_parse_options(struct hwsim_options *options, int argc, char **argv)
 		options->stats = open_stats(words.stats);
 	if (words.pcap)
 		options->pcap = pcap_open(words.pcap);
+	record_begin(&options->recording, words.record, &words.mac);
 }

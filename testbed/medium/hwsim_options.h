@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "mac.h"
+#include "record.h"
 
 struct hwsim_options {
 	struct mac_config config;
@@ -14,6 +15,7 @@ struct hwsim_options {
 	int n_stations;
 	FILE *stats;	/* NULL: not wanted */
 	FILE *pcap;	/* NULL: not wanted */
+	struct recording recording;
 };
 
 /* Fill *@options from the command line, files open; a wrong one ends here. */

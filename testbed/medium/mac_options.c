@@ -21,6 +21,32 @@ static double parse_idle_target(const char *text)
 	return value;
 }
 
+static const struct option mac_options[] = { MAC_OPTIONS, { } };
+
+void keep_mac_option(struct mac_words *words, int option)
+{
+	if (words->n == MAC_WORDS_MAX)
+		usage_error("more than %d options", MAC_WORDS_MAX);
+	words->option[words->n] = option;
+	words->value[words->n++] = optarg;
+}
+
+const char *mac_option_name(int option)
+{
+	for (const struct option *o = mac_options; o->name; o++)
+		if (o->val == option)
+			return o->name;
+	return NULL;
+}
+
+int mac_option_named(const char *name)
+{
+	for (const struct option *o = mac_options; o->name; o++)
+		if (!strcmp(o->name, name))
+			return o->val;
+	return 0;
+}
+
 bool take_mac_option(struct mac_config *config, int option)
 {
 	switch (option) {
@@ -64,16 +90,21 @@ void check_mac_options(const struct mac_config *config)
 		usage_error("--fec needs --channel ge,...: it codes while a link is bad");
 }
 
+static const char *const access_names[] = {
+	[MAC_DCF] = "dcf",
+	[MAC_IDLE_SENSE] = "idle-sense",
+	[MAC_AAP] = "aap",
+};
+
+const char *access_name(enum mac_access access)
+{
+	return access_names[access];
+}
+
 enum mac_access parse_access(const char *option, const char *text)
 {
-	static const char *const names[] = {
-		[MAC_DCF] = "dcf",
-		[MAC_IDLE_SENSE] = "idle-sense",
-		[MAC_AAP] = "aap",
-	};
-
 	for (int i = 0; i < 3; i++)
-		if (!strcmp(text, names[i]))
+		if (!strcmp(text, access_names[i]))
 			return i;
 	usage_error("%s: '%s' is not dcf, idle-sense or aap", option, text);
 }

@@ -8,6 +8,8 @@
 
 #include "mac.h"
 
+#define MAC_WORDS_MAX	64
+
 /* Entries of getopt_long()'s table; the values are letters of their own. */
 #define MAC_OPTIONS						\
 	{ "phy", required_argument, NULL, 'p' },		\
@@ -38,6 +40,20 @@
 "  --fec N,K         Reed-Solomon (N,K) over octets while a ge link is bad\n" \
 "  --seed K          random streams (default 1)\n"
 
+/* Of MAC_OPTIONS, those that were given, in order. */
+struct mac_words {
+	int option[MAC_WORDS_MAX];
+	const char *value[MAC_WORDS_MAX];
+	int n;
+};
+
+/* Note @option, one of MAC_OPTIONS, with optarg as its value. */
+void keep_mac_option(struct mac_words *words, int option);
+
+/* "phy" for 'p' and so on; and the other way round, 0 if there is none. */
+const char *mac_option_name(int option);
+int mac_option_named(const char *name);
+
 /* Take one of MAC_OPTIONS; false if @option is none. A wrong value ends here. */
 bool take_mac_option(struct mac_config *config, int option);
 
@@ -45,6 +61,7 @@ bool take_mac_option(struct mac_config *config, int option);
 void check_mac_options(const struct mac_config *config);
 
 /* "dcf", "idle-sense" or "aap"; @option names it in the message. */
+const char *access_name(enum mac_access access);
 enum mac_access parse_access(const char *option, const char *text);
 
 #endif

@@ -14,6 +14,7 @@ static const char help[] =
 "\n"
 "  hwsim      carry the frames of mac80211_hwsim's radios\n"
 "  saturate   stations that always send, without a kernel\n"
+"  replay     a recorded arrival trace, without a kernel\n"
 "\n"
 "Profiles: %s.\n"
 "`dcfmedium COMMAND --help` describes a command.\n"
@@ -22,17 +23,26 @@ static const char help[] =
 "  dcfmedium saturate --stations 5 --phy hrdsss-11 --payload 1500 --json\n"
 "  dcfmedium hwsim --phy hrdsss-11 --station 02:00:00:00:00:00,name=ap --stats medium.json\n";
 
+static const struct {
+	const char *name;
+	int (*run)(int argc, char **argv);
+} commands[] = {
+	{ "hwsim", hwsim_command },
+	{ "saturate", saturate_command },
+	{ "replay", replay_command },
+};
+
 int main(int argc, char **argv)
 {
 	if (argc < 2)
-		usage_error("no command; say 'hwsim' or 'saturate', or --help");
+		usage_error("no command; say 'hwsim', 'saturate' or 'replay', or --help");
 	if (!strcmp(argv[1], "--help")) {
 		printf(help, phy_names());
 		return EXIT_SUCCESS;
 	}
-	if (!strcmp(argv[1], "saturate"))
-		return saturate_command(argc - 1, argv + 1);
-	if (!strcmp(argv[1], "hwsim"))
-		return hwsim_command(argc - 1, argv + 1);
-	usage_error("no command '%s'; there are 'hwsim' and 'saturate'", argv[1]);
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (!strcmp(argv[1], commands[i].name))
+			return commands[i].run(argc - 1, argv + 1);
+	usage_error("no command '%s'; there are 'hwsim', 'saturate' and 'replay'",
+		    argv[1]);
 }

@@ -12,6 +12,7 @@
 #include "mac.h"
 #include "mac_options.h"
 #include "options.h"
+#include "record.h"
 #include "stats_json.h"
 
 /* MAC header 24, LLC/SNAP 8, FCS 4 (8.2.3, 802.2): what goes around an MSDU. */
@@ -39,6 +40,8 @@ struct saturation {
 	unsigned int n_categories;
 	ns_t duration;
 	bool json;
+	const char *record;
+	struct mac_words words;
 	struct mac_config config;
 
 	struct mac mac;
@@ -46,6 +49,7 @@ struct saturation {
 	ns_t now;
 	uint64_t delivered[MAC_MAX_STATIONS];	/* by the end of the last second */
 	struct saturation_result result;
+	struct recording recording;
 };
 
 static const char saturate_help[] =
@@ -64,6 +68,7 @@ static const char saturate_help[] =
 "  --retry M         attempts in all for a frame (default 7)\n"
 "  --seconds S       simulated time (default 10)\n"
 MAC_OPTIONS_HELP
+"  --record FILE     the arrival trace, for `dcfmedium replay`\n"
 "  --json            one JSON object instead of text\n"
 "\n"
 "example:\n"
@@ -115,6 +120,9 @@ static void take_option(struct saturation *run, int option, const char *word)
 	case 's':
 		run->duration = parse_seconds("--seconds", optarg);
 		break;
+	case 'w':
+		run->record = optarg;
+		break;
 	case 'j':
 		run->json = true;
 		break;
@@ -124,6 +132,7 @@ static void take_option(struct saturation *run, int option, const char *word)
 	default:
 		if (!take_mac_option(&run->config, option))
 			unknown_option("saturate", word);
+		keep_mac_option(&run->words, option);
 	}
 }
 
@@ -137,6 +146,7 @@ static void parse_options(struct saturation *run, int argc, char **argv)
 		{ "edca", required_argument, NULL, 'q' },
 		{ "retry", required_argument, NULL, 'm' },
 		{ "seconds", required_argument, NULL, 's' },
+		{ "record", required_argument, NULL, 'w' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "help", no_argument, NULL, 'h' },
 		{ }
@@ -163,10 +173,17 @@ static void send_again(void *ctx, int from, struct mac_frame *frame, bool acked)
 	struct saturation *run = ctx;
 
 	(void)acked;
+	record_reply(&run->recording, run->now, from, frame);
 	mac_enqueue(&run->mac, from, frame, run->now);
 }
 
 static const struct mac_ops saturate_ops = { .status = send_again };
+
+static void join(struct saturation *run, const struct mac_station_config *station)
+{
+	record_station(&run->recording, 0, station);
+	mac_add_station(&run->mac, station);
+}
 
 /* Addresses as hwsim's, so that the streams are those of a lab run. */
 static void add_station(struct saturation *run, unsigned int i, const char *name)
@@ -182,7 +199,7 @@ static void add_station(struct saturation *run, unsigned int i, const char *name
 	if (run->access == MAC_AAP && i > 0)
 		station.access = MAC_IDLE_SENSE;
 	snprintf(station.name, sizeof(station.name), "%s", name);
-	mac_add_station(&run->mac, &station);
+	join(run, &station);
 }
 
 /* Enough frames that the longest A-MPDU can always be filled. */
@@ -199,6 +216,7 @@ static void fill_queue(struct saturation *run, unsigned int i, int to)
 			.wants_ack = true,
 			.carries_data = true,
 		};
+		record_frame(&run->recording, 0, i, &run->frames[i][j]);
 		mac_enqueue(&run->mac, i, &run->frames[i][j], 0);
 	}
 }
@@ -220,7 +238,7 @@ static void add_edca_station(struct saturation *run, unsigned int i)
 
 		snprintf(station.name, sizeof(station.name), "sta%u-ac%u",
 			 i + 1, j);
-		mac_add_station(&run->mac, &station);
+		join(run, &station);
 	}
 }
 
@@ -280,11 +298,13 @@ static void play_until(struct saturation *run, ns_t end)
 
 		run->now = next < end ? next : end;
 		mac_advance(&run->mac, run->now);
+		record_advance(&run->recording);
 	}
 }
 
 static void play(struct saturation *run)
 {
+	record_begin(&run->recording, run->record, &run->words);
 	mac_init(&run->mac, &run->config, &saturate_ops, run);
 	if (run->n_categories)
 		add_edca_stations(run);
@@ -295,6 +315,7 @@ static void play(struct saturation *run)
 		judge_fairness(run);
 	}
 	play_until(run, run->duration);
+	record_end(&run->recording, run->now, run->mac.digest);
 }
 
 static void print_text(const struct saturation *run,

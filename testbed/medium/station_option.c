@@ -70,11 +70,41 @@ static void parse_field(char *field, struct mac_station_config *station)
 					       CW_LIMIT);
 	else if (!strcmp(field, "aifsn"))
 		station->aifsn = parse_number("--station: aifsn", value, 1, 15);
+	else if (!strcmp(field, "radio"))
+		station->radio = parse_number("--station: radio", value, 0,
+					      MAC_MAX_STATIONS);
+	else if (!strcmp(field, "priority"))
+		station->priority = parse_number("--station: priority", value,
+						 0, 3);
 	else if (!strcmp(field, "access"))
 		station->access = parse_access("--station: access", value);
 	else
-		usage_error("--station: no field '%s'; there are name, retry, cwmin, cwmax, aifsn, access",
+		usage_error("--station: no field '%s'; there are name, retry, cwmin, cwmax, aifsn, access, radio, priority",
 			    field);
+}
+
+void station_words(const struct mac_station_config *station,
+		   char words[STATION_WORDS_MAX])
+{
+	struct mac_station_config unnamed = *station;
+	int length;
+
+	name_after_address(&unnamed);
+	length = snprintf(words, STATION_WORDS_MAX,
+			  "%s,retry=%u,cwmin=%u,cwmax=%u,access=%s",
+			  unnamed.name, station->retry_limit, station->cw_min,
+			  station->cw_max, access_name(station->access));
+	if (strcmp(station->name, unnamed.name))
+		length += snprintf(words + length, STATION_WORDS_MAX - length,
+				   ",name=%s", station->name);
+	/* 0 is not a value that can be said of these. */
+	if (station->aifsn)
+		length += snprintf(words + length, STATION_WORDS_MAX - length,
+				   ",aifsn=%u", station->aifsn);
+	if (station->radio)
+		snprintf(words + length, STATION_WORDS_MAX - length,
+			 ",radio=%u,priority=%u", station->radio,
+			 station->priority);
 }
 
 void parse_station(const char *text, struct mac_station_config *station)

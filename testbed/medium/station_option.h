@@ -14,4 +14,14 @@ void parse_station(const char *text, struct mac_station_config *station);
 /* The address in the usual notation, as the name of an unnamed station. */
 void name_after_address(struct mac_station_config *station);
 
+/* Enough for the words of any station. */
+#define STATION_WORDS_MAX	256
+
+/*
+ * What parse_station() takes, all fields said: a new field there is one here,
+ * or `replay` plays another station than was recorded.
+ */
+void station_words(const struct mac_station_config *station,
+		   char words[STATION_WORDS_MAX]);
+
 #endif

@@ -22,7 +22,7 @@ BIN = Path(__file__).resolve().parents[2] / "build" / "bin"
 SCRIPT = """\
 set -e
 insmod {hwsim} radios=3
-{bin}/dcfmedium hwsim {air} --stats medium.json --pcap air.pcap \
+{bin}/dcfmedium hwsim {air} --stats medium.json --pcap air.pcap --record arrivals.txt \
     --station 02:00:00:00:00:00,name=ap --station 02:00:00:00:01:00,name=sta1,retry=9 > ready &
 medium=$!
 sleep 0.1
@@ -134,6 +134,18 @@ def test_mac80211_heard_of_retries(air: Air) -> None:
     assert int(found.group(1)) == air.station("sta1")["retries"] > 0
 
 
+def replayed(air: Air) -> dict[str, Any]:
+    """The statistics of the core alone, given what the radios handed in."""
+    words = [str(BIN / "dcfmedium"), "replay", str(air.out / "arrivals.txt"), "--json"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    stats: dict[str, Any] = json.loads(done.stdout)
+    return stats
+
+
+def test_replay_decides_the_same(air: Air) -> None:
+    assert replayed(air) == air.stats
+
+
 def test_a_second_medium_is_refused(air: Air) -> None:
     said = (air.out / "second").read_text()
     assert said == "dcfmedium: mac80211_hwsim has a medium already; stop it first\n"
@@ -150,6 +162,7 @@ def test_tcp_over_aggregates_and_losses(lab_kernel: LabKernel, tmp_path: Path) -
     assert lossy.frames("radiotap.flags.badfcs == 1") == unheard > 0
     assert sum(s["acks_lost"] for s in lossy.stats["stations"]) > 0
     assert sum(s["ampdus"] for s in lossy.stats["stations"]) > 0
+    assert replayed(lossy) == lossy.stats
     for side in ("up1", "down1", "up2", "down2"):
         flows = [json.loads(line) for line in (tmp_path / f"{side}.log").read_text().splitlines()]
         assert all(flow["error"] is None for flow in flows if flow["event"] == "flow")
