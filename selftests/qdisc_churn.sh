@@ -11,55 +11,24 @@
 # Run as root inside a lab kernel (best the debug one), from anywhere:
 #	qdisc_churn.sh [ROUNDS]
 
-set -u
 rounds=${1:-100}
-root=$(realpath "$(dirname "$0")/..")
-arch=$(uname -m)
-grep -q 'User Mode Linux' /proc/cpuinfo && arch=um
-modules=$root/build/modules/$(uname -r)-$arch
-flowgen=$root/build/bin/flowgen
-export TC_LIB_DIR="$root/build/tc"
-
-for needed in "$modules/sch_lasack.ko" "$flowgen" "$TC_LIB_DIR/q_lasack.so"; do
-	if ! [ -e "$needed" ]; then
-		echo "1..0 # SKIP no $needed: run make first"
-		exit 0
-	fi
-done
-
-work=$(mktemp -d)
 near=churn-near-$$ link=churn-link-$$ far=churn-far-$$
-failed=0
-number=0
 generators=
-log=
 
-# shellcheck disable=SC2317 # called by the trap
+# shellcheck disable=SC2317 # called when the script ends
 cleanup() {
-	# shellcheck disable=SC2086 # lists of process ids, or nothing
-	[ -z "$generators$log" ] || kill $generators $log 2> "$work/kill"
+	# shellcheck disable=SC2086 # a list of process ids, or nothing
+	[ -z "$generators" ] || kill $generators 2> "$work/kill"
 	for space in "$near" "$link" "$far"; do
 		ip netns del "$space" 2> "$work/netns"
 	done
-	rm -rf "$work"
-}
-trap cleanup EXIT
-
-# report WHAT FILE: a test is good if nothing was written to FILE.
-report() {
-	number=$((number + 1))
-	if [ -s "$2" ]; then
-		echo "not ok $number $1"
-		head -n 40 "$2" | sed 's/^/# /'
-		failed=1
-	else
-		echo "ok $number $1"
-	fi
 }
 
-quietly() {
-	"$@" > "$work/said" 2>&1 || { echo "$*"; cat "$work/said"; } >> "$work/errors"
-}
+plan=6
+# shellcheck source=selftests/lab.sh
+. "$(dirname "$0")/lab.sh"
+flowgen=$root/build/bin/flowgen
+need "$flowgen"
 
 near_tc() {
 	quietly ip netns exec "$near" tc qdisc "$@"
@@ -108,12 +77,6 @@ start_traffic() {
 	ip netns exec "$near" "$flowgen" pulse --id pulse --host 10.9.0.2 --port 7002 \
 		--count 1000000 --every 0.01 --bytes 200 --out "$work/pulse" &
 	generators="$generators $!"
-}
-
-load() {
-	for module in inflight sch_inflight sch_lasack; do
-		quietly insmod "$modules/$module.ko"
-	done
 }
 
 # The last packets may still be out: then rmmod must refuse, and soon not.
@@ -185,33 +148,7 @@ outstanding_packets() {
 		echo "inflight was unloaded with packets out" >> "$work/errors"
 }
 
-# What the kernel said since the mark that nobody should have to say. ARCH=um
-# does not tell kmemleak of modules' memory, so every module, whichever, brings
-# reports of two kinds with their traces; they are the baseline, and only those.
-complaints() {
-	awk -v mark="$mark" -v um="$([ "$arch" = um ] && echo 1)" '
-		$0 == mark { after = 1; next }
-		!after { next }
-		um && /^kmemleak: (Trying to color|Adding scan area to) unknown object at / {
-			trace = 1; next
-		}
-		trace && /^(CPU: |Stack:|Call Trace:| )/ { next }
-		{ trace = 0 }
-		/WARNING|BUG|KASAN|UBSAN|Oops|Call Trace|suspicious|INFO: / ||
-		/leak|refcount|unregister_netdevice/
-		END { if (!after) print "the log has lost its beginning" }
-	' "$work/log"
-}
-
-mark="qdisc_churn.sh $$: all before this is none of the modules' doing"
-leaks=/sys/kernel/debug/kmemleak
-[ -w "$leaks" ] && { sleep 6; echo scan > "$leaks"; echo clear > "$leaks"; }
-dmesg --follow --notime > "$work/log" &
-log=$!
-echo "$mark" > /dev/kmsg
-
-echo "KTAP version 1"
-echo "1..6"
+watch_kernel
 build_network
 start_traffic
 for round in $(seq "$rounds"); do
@@ -241,20 +178,5 @@ for flow in "$work"/flow-*; do
 done
 report "the traffic lived through it" "$work/errors"
 
-sleep 1
-kill "$log"
-log=
-complaints > "$work/complaints"
-report "the kernel log is clean" "$work/complaints"
-
-if [ -w "$leaks" ]; then
-	sleep 6
-	echo scan > "$leaks"
-	sleep 6
-	echo scan > "$leaks"
-	cat "$leaks" > "$work/leaks"
-	report "no memory leaked" "$work/leaks"
-else
-	echo "ok 6 no memory leaked # SKIP this kernel has no kmemleak"
-fi
+report_kernel
 exit $failed

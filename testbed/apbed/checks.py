@@ -135,10 +135,19 @@ def suites() -> list[Suite]:
         Suite("kunit", _kunit(kernel)),
         Suite("kunit-debug", _kunit(debug)),
         Suite("churn", _in_lab(debug, "selftests/qdisc_churn.sh")),
+        Suite("fuzz-packets", _in_lab(debug, "selftests/fuzz_packets.sh 150000")),
         Suite("pytest", ".venv/bin/pytest -q"),
         Suite("modules-all", "make modules-all", slow=True),
+        *_long(debug),
         *_other_kernels(kernel.version),
     ]
+
+
+def _long(debug: kernels.LabKernel) -> Iterator[Suite]:
+    """What the shorter suites do, until the counts of its title are reached."""
+    commands = {"fuzz-packets-10m": "selftests/fuzz_packets.sh 10000000 2"}
+    for name, script in commands.items():
+        yield Suite(name, _in_lab(debug, script), slow=True)
 
 
 def _other_kernels(default: str) -> Iterator[Suite]:
@@ -158,7 +167,8 @@ def _kunit(kernel: kernels.LabKernel) -> str:
 def _in_lab(kernel: kernels.LabKernel, script: str) -> str:
     """A shell script run as root inside a lab kernel."""
     option = " --debug" if kernel.debug else ""
-    return f".venv/bin/apbed boot --kernel {kernel.version}{option} -- sh {script}"
+    limit = f" --limit {SUITE_LIMIT_S:.0f}"
+    return f".venv/bin/apbed boot --kernel {kernel.version}{option}{limit} -- sh {script}"
 
 
 def run_suite(suite: Suite, log: Path) -> Totals:
