@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What lasack-top knows of a kind of queue discipline: tables of its options
+ * and counters, and the lines that are its own. Another kind is another file
+ * and a line in disciplines[].
+ */
+#ifndef LASACK_TOP_DISCIPLINE_H
+#define LASACK_TOP_DISCIPLINE_H
+
+#include <stdio.h>
+
+#include "snapshot.h"
+
+struct wrap;
+
+enum unit { UNIT_NUMBER, UNIT_BYTES, UNIT_MS };
+
+/* A u32 attribute of TCA_OPTIONS, named as tc names it. */
+struct option {
+	const char *name;		/* NULL ends the table */
+	int attribute;
+	enum unit unit;
+	const char *zero;		/* the word for 0, if it has one */
+	const char *ones;		/* the word for ~0 */
+};
+
+/* A counter in the xstats, named as in tc -s -j. */
+struct counter {
+	const char *name;		/* NULL ends the table */
+	size_t offset, size;		/* in the union; 4 or 8 bytes */
+	enum { ADD, LARGEST } sum;	/* over several qdiscs of a device */
+};
+
+struct discipline {
+	const char *kind;
+	const struct option *options;
+	const struct counter *counters;
+	size_t xstats_size;
+	/* Lines about COUNT qdiscs added up, below those that all kinds have. */
+	void (*text)(struct wrap *wrap, const struct qdisc *total);
+};
+
+extern const struct discipline lasack, inflight;
+extern const struct discipline *const disciplines[];	/* NULL ends it */
+
+uint64_t counter_read(const struct counter *counter, const struct qdisc *qdisc);
+
+#endif

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The kinds of queue discipline there are: see discipline.h. */
+#include <string.h>
+
+#include "discipline.h"
+#include "text.h"
+
+#define COUNTER(kind, name, field, sum)				\
+	{ name, offsetof(struct tc_##kind##_xstats, field),	\
+	  sizeof(((struct tc_##kind##_xstats *)0)->field), sum }
+
+static const struct option lasack_options[] = {
+	{ "limit", TCA_LASACK_LIMIT, UNIT_NUMBER, NULL, NULL },
+	{ "memory_limit", TCA_LASACK_MEMORY_LIMIT, UNIT_BYTES, NULL, NULL },
+	{ "flows", TCA_LASACK_FLOWS, UNIT_NUMBER, NULL, NULL },
+	{ "idle", TCA_LASACK_IDLE, UNIT_MS, "off", NULL },
+	{ "halflife", TCA_LASACK_HALFLIFE, UNIT_MS, "off", NULL },
+	{ "quantum", TCA_LASACK_QUANTUM, UNIT_BYTES, "off", NULL },
+	{ "floor", TCA_LASACK_FLOOR, UNIT_NUMBER, "off", NULL },
+	{ "inflight", TCA_LASACK_INFLIGHT, UNIT_NUMBER, "off", "auto" },
+	{ NULL, 0, 0, NULL, NULL },
+};
+
+static const struct counter lasack_counters[] = {
+	COUNTER(lasack, "flows", flows, ADD),
+	COUNTER(lasack, "active", active, ADD),
+	COUNTER(lasack, "pushed_out", pushed_out, ADD),
+	COUNTER(lasack, "evicted", evicted, ADD),
+	COUNTER(lasack, "expired", expired, ADD),
+	COUNTER(lasack, "overflow", overflow, ADD),
+	COUNTER(lasack, "collisions", collisions, ADD),
+	COUNTER(lasack, "memory_bytes", memory, ADD),
+	COUNTER(lasack, "sum_p50", sum_p50, LARGEST),
+	COUNTER(lasack, "sum_p90", sum_p90, LARGEST),
+	COUNTER(lasack, "sum_p99", sum_p99, LARGEST),
+	COUNTER(lasack, "small_delay_us", small_delay, LARGEST),
+	COUNTER(lasack, "small_delay_max_us", small_delay_max, LARGEST),
+	COUNTER(lasack, "large_delay_us", large_delay, LARGEST),
+	COUNTER(lasack, "large_delay_max_us", large_delay_max, LARGEST),
+	COUNTER(lasack, "not_ip", not_ip, ADD),
+	COUNTER(lasack, "portless", portless, ADD),
+	COUNTER(lasack, "fragment", fragment, ADD),
+	COUNTER(lasack, "truncated", truncated, ADD),
+	COUNTER(lasack, "malformed", malformed, ADD),
+	COUNTER(lasack, "in_flight", in_flight, ADD),
+	COUNTER(lasack, "throttled", throttled, ADD),
+	COUNTER(lasack, "untracked", untracked, ADD),
+	{ NULL, 0, 0, ADD },
+};
+
+static void lasack_text(struct wrap *wrap, const struct qdisc *total)
+{
+	const struct tc_lasack_xstats *st = &total->xstats.lasack;
+
+	wrap_item(wrap, "delay small %s (max %s)", format_us(st->small_delay).text,
+		  format_us(st->small_delay_max).text);
+	wrap_item(wrap, "large %s (max %s)", format_us(st->large_delay).text,
+		  format_us(st->large_delay_max).text);
+	wrap_item(wrap, "pushed out %llu", (unsigned long long)st->pushed_out);
+	wrap_end(wrap);
+
+	wrap_item(wrap, "flows %u (%u with packets)", st->flows, st->active);
+	wrap_item(wrap, "evicted %llu", (unsigned long long)st->evicted);
+	wrap_item(wrap, "expired %llu", (unsigned long long)st->expired);
+	wrap_item(wrap, "overflow %llu", (unsigned long long)st->overflow);
+	wrap_end(wrap);
+}
+
+const struct discipline lasack = {
+	.kind = "lasack",
+	.options = lasack_options,
+	.counters = lasack_counters,
+	.xstats_size = sizeof(struct tc_lasack_xstats),
+	.text = lasack_text,
+};
+
+static const struct option inflight_options[] = {
+	{ "limit", TCA_INFLIGHT_LIMIT, UNIT_NUMBER, NULL, "auto" },
+	{ NULL, 0, 0, NULL, NULL },
+};
+
+static const struct counter inflight_counters[] = {
+	COUNTER(inflight, "in_flight", packets, ADD),
+	COUNTER(inflight, "in_flight_bytes", bytes, ADD),
+	COUNTER(inflight, "auto_limit_bytes", auto_limit, ADD),
+	COUNTER(inflight, "tracked", tracked, ADD),
+	COUNTER(inflight, "untracked", untracked, ADD),
+	COUNTER(inflight, "throttled", throttled, ADD),
+	{ NULL, 0, 0, ADD },
+};
+
+const struct discipline inflight = {
+	.kind = "inflight",
+	.options = inflight_options,
+	.counters = inflight_counters,
+	.xstats_size = sizeof(struct tc_inflight_xstats),
+};
+
+const struct discipline *const disciplines[] = { &lasack, &inflight, NULL };
+
+uint64_t counter_read(const struct counter *counter, const struct qdisc *qdisc)
+{
+	const char *from = (const char *)&qdisc->xstats + counter->offset;
+	uint32_t narrow;
+	uint64_t wide;
+
+	if (counter->size == sizeof(wide)) {
+		memcpy(&wide, from, sizeof(wide));
+		return wide;
+	}
+	memcpy(&narrow, from, sizeof(narrow));
+	return narrow;
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Snapshots as JSON: see json.h. What is not known is null, never zero. */
+#include <arpa/inet.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "discipline.h"
+#include "json.h"
+#include "text.h"
+
+/* A device's name may have any character but '/', ':' and white space. */
+static void put_string(FILE *out, const char *text)
+{
+	fputc('"', out);
+	for (; *text; text++) {
+		unsigned char c = *text;
+
+		if (c == '"' || c == '\\')
+			fprintf(out, "\\%c", c);
+		else if (c < 0x20)
+			fprintf(out, "\\u%04x", c);
+		else
+			fputc(c, out);
+	}
+	fputc('"', out);
+}
+
+static void put_number(FILE *out, const char *name, double value, int digits)
+{
+	if (isnan(value))
+		fprintf(out, ",\"%s\":null", name);
+	else
+		fprintf(out, ",\"%s\":%.*f", name, digits, value);
+}
+
+static void put_options(FILE *out, const struct qdisc *qdisc)
+{
+	const char *comma = "";
+
+	fputs(",\"options\":{", out);
+	for (const struct option *o = qdisc->of->options; o->name; o++) {
+		uint32_t value = qdisc->option[o->attribute];
+		const char *word = !value ? o->zero : !~value ? o->ones : NULL;
+
+		if (!(qdisc->options & 1U << o->attribute))
+			continue;
+		fprintf(out, "%s\"%s\":", comma, o->name);
+		if (word)
+			put_string(out, word);
+		else	/* times in microseconds, as tc -j has them */
+			fprintf(out, "%" PRIu64, o->unit == UNIT_MS ?
+				value * UINT64_C(1000) : value);
+		comma = ",";
+	}
+	fputc('}', out);
+}
+
+static void put_qdisc(FILE *out, const struct qdisc *qdisc)
+{
+	fprintf(out, "{\"kind\":\"%s\",\"handle\":\"%s\",\"parent\":\"%s\"",
+		qdisc->of->kind, format_handle(qdisc->handle).text,
+		format_handle(qdisc->parent).text);
+	put_options(out, qdisc);
+	fprintf(out, ",\"bytes\":%" PRIu64 ",\"packets\":%" PRIu64
+		",\"drops\":%u,\"overlimits\":%u,\"backlog\":%u,\"qlen\":%u",
+		qdisc->bytes, qdisc->packets, qdisc->drops, qdisc->overlimits,
+		qdisc->backlog_bytes, qdisc->backlog_packets);
+	for (const struct counter *c = qdisc->of->counters; c->name; c++)
+		fprintf(out, ",\"%s\":%" PRIu64, c->name, counter_read(c, qdisc));
+	fputc('}', out);
+}
+
+static void put_end(FILE *out, const char *name, const struct tc_lasack_flow *flow,
+		    int end)
+{
+	struct tc_lasack_flow portless = *flow;
+
+	portless.port[end] = 0;
+	fprintf(out, ",\"%s\":{\"address\":\"%s\",\"port\":%u}", name,
+		format_end(&portless, end, WIDTH_MAX).text, ntohs(flow->port[end]));
+}
+
+static void put_flow(FILE *out, const struct flow *flow)
+{
+	static const char *const directions[] = {
+		[DIRECTION_UNKNOWN] = "unknown", [DIRECTION_DOWN] = "down",
+		[DIRECTION_UP] = "up", [DIRECTION_BOTH] = "both",
+	};
+	const struct tc_lasack_flow *seen = &flow->seen;
+
+	fprintf(out, "{\"qdisc\":\"%s\",\"class\":\"%s\"",
+		format_handle(flow->qdisc).text, format_handle(flow->class).text);
+	fprintf(out, ",\"direction\":\"%s\",\"protocol\":%u",
+		directions[flow_direction(flow)], seen->protocol);
+	put_end(out, "to", seen, seen->to);
+	put_end(out, "from", seen, !seen->to);
+	fprintf(out, ",\"attained_bytes\":%" PRIu64 ",\"sent_bytes\":%" PRIu64
+		",\"received_bytes\":%" PRIu64, (uint64_t)seen->attained,
+		(uint64_t)seen->sent, (uint64_t)seen->received);
+	put_number(out, "share", flow->share, 4);
+	put_number(out, "rate_bps", flow->rate, 0);
+	put_number(out, "rate_share", flow->rate_share, 4);
+	fprintf(out, ",\"backlog\":%u,\"qlen\":%u}", flow->backlog_bytes,
+		flow->backlog_packets);
+}
+
+void json_page(FILE *out, const struct snapshot *snapshot)
+{
+	fprintf(out, "{\"schema\":%d,\"time_s\":%.3f", JSON_SCHEMA,
+		snapshot->wall_ns / 1e9);
+	put_number(out, "interval_s", snapshot->interval, 3);
+	fputs(",\"device\":", out);
+	put_string(out, snapshot->device);
+	fputs(",\"qdiscs\":[", out);
+	for (size_t i = 0; i < snapshot->qdisc_count; i++) {
+		fputs(i ? "," : "", out);
+		put_qdisc(out, &snapshot->qdiscs[i]);
+	}
+	fputs("],\"flows\":[", out);
+	for (size_t i = 0; i < snapshot->flow_count; i++) {
+		fputs(i ? "," : "", out);
+		put_flow(out, &snapshot->flows[i]);
+	}
+	fputs("]}\n", out);
+}

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Snapshots as text: see text.h. */
+#include <arpa/inet.h>
+#include <linux/pkt_sched.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "discipline.h"
+#include "text.h"
+
+/* Of a line of the table, before the two ends of the flow. */
+#define FIXED_COLUMNS	40
+
+/* Three digits that matter, in the first unit that makes the value small. */
+static struct text format_scaled(double value, const char *const *units)
+{
+	struct text out;
+	int digits;
+
+	if (value < 1000) {
+		snprintf(out.text, sizeof(out.text), "%.0f %s", value, *units);
+		return out;
+	}
+	while (value >= 999.5 && units[1]) {
+		value /= 1000;
+		units++;
+	}
+	digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+	snprintf(out.text, sizeof(out.text), "%.*f %s", digits, value, *units);
+	return out;
+}
+
+struct text format_bytes(uint64_t bytes)
+{
+	static const char *const units[] = {
+		"B", "kB", "MB", "GB", "TB", "PB", "EB", NULL
+	};
+
+	return format_scaled(bytes, units);
+}
+
+struct text format_us(uint64_t us)
+{
+	static const char *const units[] = { "us", "ms", "s", NULL };
+
+	return format_scaled(us, units);
+}
+
+struct text format_handle(uint32_t handle)
+{
+	struct text out = { "root" };
+
+	if (handle == TC_H_ROOT)
+		return out;
+	if (TC_H_MIN(handle))
+		snprintf(out.text, sizeof(out.text), "%x:%x",
+			 TC_H_MAJ(handle) >> 16, TC_H_MIN(handle));
+	else
+		snprintf(out.text, sizeof(out.text), "%x:", TC_H_MAJ(handle) >> 16);
+	return out;
+}
+
+/* Returns whether it is IPv4. */
+static int format_address(char *text, const uint8_t *address)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, 0xff };
+	int ipv4 = !memcmp(address, mapped, sizeof(mapped));
+
+	inet_ntop(ipv4 ? AF_INET : AF_INET6,
+		  ipv4 ? address + sizeof(mapped) : address, text, INET6_ADDRSTRLEN);
+	return ipv4;
+}
+
+/* Cuts the middle out; the tail begins with a whole group of digits. */
+static void shorten_address(char *address, int room)
+{
+	/* Stations of one network differ in the tail: all of a short room. */
+	int head = room < 20 ? 0 : (room - 2) / 3;
+	char *tail = address + strlen(address) - (room - 2 - head);
+
+	if (!strchr(".:", tail[-1]) && strpbrk(tail, ".:"))
+		tail = strpbrk(tail, ".:") + 1;
+	memcpy(address + head, "..", 2);
+	memmove(address + head + 2, tail, strlen(tail) + 1);
+}
+
+struct text format_end(const struct tc_lasack_flow *flow, int end, int width)
+{
+	char address[INET6_ADDRSTRLEN], port[8] = "";
+	int ipv4 = format_address(address, flow->addr[end]);
+	int brackets = !ipv4 && flow->port[end];
+	struct text out;
+	int room;
+
+	if (flow->port[end])
+		snprintf(port, sizeof(port), ":%u", ntohs(flow->port[end]));
+	room = width - strlen(port) - 2 * brackets;
+	if (strlen(address) > (size_t)room)
+		shorten_address(address, room);
+	snprintf(out.text, sizeof(out.text), "%s%s%s%s", brackets ? "[" : "",
+		 address, brackets ? "]" : "", port);
+	return out;
+}
+
+void wrap_item(struct wrap *wrap, const char *format, ...)
+{
+	char item[160];
+	va_list args;
+	int length;
+
+	va_start(args, format);
+	vsnprintf(item, sizeof(item), format, args);
+	va_end(args);
+	length = strlen(item);
+	if (wrap->column && wrap->column + 2 + length + 1 > wrap->width) {
+		fputs(",\n  ", wrap->out);
+		wrap->column = 2;
+	} else if (wrap->column) {
+		fputs(", ", wrap->out);
+		wrap->column += 2;
+	}
+	fputs(item, wrap->out);
+	wrap->column += length;
+}
+
+void wrap_end(struct wrap *wrap)
+{
+	if (wrap->column)
+		fputc('\n', wrap->out);
+	wrap->column = 0;
+}
+
+/* As it is written for tc: there k is 1024. */
+static struct text format_option(const struct option *option, uint32_t value)
+{
+	struct text out;
+
+	if (!value && option->zero)
+		snprintf(out.text, sizeof(out.text), "%s", option->zero);
+	else if (!~value && option->ones)
+		snprintf(out.text, sizeof(out.text), "%s", option->ones);
+	else if (option->unit == UNIT_BYTES && value && !(value & 0xfffff))
+		snprintf(out.text, sizeof(out.text), "%um", value >> 20);
+	else if (option->unit == UNIT_BYTES && value && !(value & 0x3ff))
+		snprintf(out.text, sizeof(out.text), "%uk", value >> 10);
+	else if (option->unit == UNIT_MS)
+		snprintf(out.text, sizeof(out.text), value % 1000 ? "%ums" : "%us",
+			 value % 1000 ? value : value / 1000);
+	else
+		snprintf(out.text, sizeof(out.text), "%u", value);
+	return out;
+}
+
+static void put_options(struct wrap *wrap, const struct qdisc *qdisc)
+{
+	for (const struct option *o = qdisc->of->options; o->name; o++)
+		if (qdisc->options & 1U << o->attribute)
+			wrap_item(wrap, "%s %s", o->name,
+				  format_option(o, qdisc->option[o->attribute]).text);
+	wrap_end(wrap);
+}
+
+static void put_title(struct wrap *wrap, const struct snapshot *snapshot)
+{
+	time_t when = snapshot->wall_ns / 1000000000;
+	struct qdisc total;
+	struct tm local;
+	char clock[16];
+	size_t count;
+
+	localtime_r(&when, &local);
+	strftime(clock, sizeof(clock), "%H:%M:%S", &local);
+	wrap_item(wrap, "%s  %s", clock, snapshot->device);
+	for (const struct discipline *const *d = disciplines; *d; d++) {
+		count = snapshot_total(snapshot, *d, &total);
+		if (count == 1)
+			wrap_item(wrap, "%s %s %s%s", (*d)->kind,
+				  format_handle(total.handle).text,
+				  total.parent == TC_H_ROOT ? "" : "parent ",
+				  format_handle(total.parent).text);
+		else if (count)
+			wrap_item(wrap, "%s in %zu places", (*d)->kind, count);
+	}
+	wrap_end(wrap);
+}
+
+/* "in flight 3 of 8": a bound may be lasack's own or that of an inflight above it. */
+static void put_in_flight(struct wrap *wrap, uint32_t packets, uint32_t limit,
+			  uint32_t learnt, uint64_t throttled)
+{
+	if (limit == TC_INFLIGHT_OFF) {
+		wrap_item(wrap, "in flight unbounded");
+		return;
+	}
+	if (limit != TC_INFLIGHT_AUTO)
+		wrap_item(wrap, "in flight %u of %u", packets, limit);
+	else if (learnt)
+		wrap_item(wrap, "in flight %u (auto: %s)", packets,
+			  format_bytes(learnt).text);
+	else
+		wrap_item(wrap, "in flight %u (auto)", packets);
+	wrap_item(wrap, "throttled %llu", (unsigned long long)throttled);
+}
+
+static void put_counters(struct wrap *wrap, const struct snapshot *snapshot,
+			 const struct qdisc *total)
+{
+	const struct tc_inflight_xstats *above;
+	struct qdisc bound;
+
+	wrap_item(wrap, "sent %s", format_bytes(total->bytes).text);
+	wrap_item(wrap, "%llu packets", (unsigned long long)total->packets);
+	wrap_item(wrap, "dropped %u", total->drops);
+	wrap_item(wrap, "backlog %u packets", total->backlog_packets);
+	wrap_item(wrap, "%s", format_bytes(total->backlog_bytes).text);
+	wrap_end(wrap);
+	if (snapshot_total(snapshot, &inflight, &bound)) {
+		above = &bound.xstats.inflight;
+		put_in_flight(wrap, above->packets, bound.option[TCA_INFLIGHT_LIMIT],
+			      above->auto_limit, above->throttled);
+	} else {
+		put_in_flight(wrap, total->xstats.lasack.in_flight,
+			      total->option[TCA_LASACK_INFLIGHT], 0,
+			      total->xstats.lasack.throttled);
+	}
+	wrap_end(wrap);
+}
+
+static const char *protocol_name(uint8_t protocol, char *number)
+{
+	switch (protocol) {
+	case IPPROTO_TCP:
+		return "tcp";
+	case IPPROTO_UDP:
+		return "udp";
+	case IPPROTO_ICMP:
+	case IPPROTO_ICMPV6:
+		return "icmp";
+	case IPPROTO_ESP:
+		return "esp";
+	}
+	snprintf(number, 4, "%u", protocol);
+	return number;
+}
+
+static struct text format_rate(double rate)
+{
+	struct text out = { "-" };
+	double mbit = rate / 1e6;
+
+	if (!isnan(rate))
+		snprintf(out.text, sizeof(out.text), "%.*f",
+			 mbit < 999.995 ? 2 : 0, mbit);
+	return out;
+}
+
+static struct text format_share(double share)
+{
+	struct text out = { "-" };
+
+	if (!isnan(share))
+		snprintf(out.text, sizeof(out.text), "%.0f", share * 100);
+	return out;
+}
+
+/* What both columns of ends get, the whole of it if that fits. */
+static void ends_widths(const struct snapshot *snapshot, int room, int *to, int *from)
+{
+	int wanted[2] = { strlen("TO"), strlen("FROM") };
+
+	for (size_t i = 0; i < snapshot->flow_count; i++) {
+		const struct tc_lasack_flow *flow = &snapshot->flows[i].seen;
+
+		for (int k = 0; k < 2; k++) {
+			int end = k ? !flow->to : flow->to;
+			int length = strlen(format_end(flow, end, WIDTH_MAX).text);
+
+			if (length > wanted[k])
+				wanted[k] = length;
+		}
+	}
+	*to = wanted[0];
+	*from = wanted[1];
+	if (*to + *from <= room)
+		return;
+	if (*to <= room / 2)
+		*from = room - *to;
+	else if (*from <= room / 2)
+		*to = room - *from;
+	else
+		*from = room - (*to = room / 2);
+}
+
+static void put_flow(FILE *out, const struct flow *flow, int to, int from)
+{
+	static const char *const names[] = {
+		[DIRECTION_UNKNOWN] = "-", [DIRECTION_DOWN] = "down",
+		[DIRECTION_UP] = "up", [DIRECTION_BOTH] = "both",
+	};
+	const struct tc_lasack_flow *seen = &flow->seen;
+	char number[4];
+
+	fprintf(out, "%-4s %-4s %8s %3s %6s %3s %5u %-*s %s\n",
+		names[flow_direction(flow)], protocol_name(seen->protocol, number),
+		format_bytes(seen->attained).text, format_share(flow->share).text,
+		format_rate(flow->rate).text, format_share(flow->rate_share).text,
+		flow->backlog_packets, to, format_end(seen, seen->to, to).text,
+		format_end(seen, !seen->to, from).text);
+}
+
+static int lines_in(const char *text)
+{
+	int lines = 0;
+
+	while ((text = strchr(text, '\n')))
+		lines++, text++;
+	return lines;
+}
+
+int text_page(FILE *out, const struct snapshot *snapshot, int width)
+{
+	struct wrap wrap = { NULL, width, 0 };
+	struct qdisc total = { };
+	int to, from, heading;
+	char *head = NULL;
+	size_t size;
+
+	wrap.out = open_memstream(&head, &size);
+	if (!wrap.out)
+		die("out of memory");
+	put_title(&wrap, snapshot);
+	snapshot_total(snapshot, &lasack, &total);
+	put_options(&wrap, &total);
+	put_counters(&wrap, snapshot, &total);
+	lasack.text(&wrap, &total);
+	fclose(wrap.out);
+	heading = lines_in(head) + 1;
+	fprintf(out, "%s\n", head);
+	free(head);
+
+	ends_widths(snapshot, width - FIXED_COLUMNS - 1, &to, &from);
+	fprintf(out, "%-4s %-4s %8s %3s %6s %3s %5s %-*s %s\n", "DIR", "PROT",
+		"ATTAINED", "%", "Mb/s", "%", "QUEUE", to, "TO", "FROM");
+	for (size_t i = 0; i < snapshot->flow_count; i++)
+		put_flow(out, &snapshot->flows[i], to, from);
+	if (!snapshot->flow_count)
+		fputs("no flows yet\n", out);
+	return heading;
+}
