@@ -228,6 +228,8 @@ static void give_back(struct mac *mac, struct mac_station *s,
 		s->counters.drops++;
 	if (mac->ops->status)
 		mac->ops->status(mac->ctx, s - mac->stations, frame, acked);
+	if (mac->ops->done)
+		mac->ops->done(mac->ctx, s - mac->stations, frame);
 }
 
 /*

@@ -116,6 +116,12 @@ static void on_status(void *ctx, int from, struct mac_frame *frame, bool acked)
 	hwsim_report(fe->link, &air_frame(frame)->hwsim, rate_index(fe, frame),
 		     frame->attempts, acked);
 	fe->in_hand--;
+}
+
+static void on_done(void *ctx, int from, struct mac_frame *frame)
+{
+	(void)ctx;
+	(void)from;
 	free(air_frame(frame));
 }
 
@@ -143,6 +149,7 @@ static const struct mac_ops hwsim_ops = {
 	.attempt = on_attempt,
 	.deliver = on_deliver,
 	.status = on_status,
+	.done = on_done,
 };
 
 static int add_station(struct front_end *fe,

@@ -42,7 +42,7 @@
 #define MAC_NOBODY		(-1)
 #define MAC_EVERYBODY		(-2)
 
-/* A frame belongs to the core from mac_enqueue() until ops->status(). */
+/* A frame belongs to the core from mac_enqueue() until ops->done(). */
 struct mac_frame {
 	struct mac_frame *next;
 	int to;			/* station, MAC_EVERYBODY or MAC_NOBODY */
@@ -168,14 +168,17 @@ struct mac_attempt {
  * attempt: one transmission of a frame is over; for traces.
  * deliver: @frame has just reached its receivers (end of the data frame). A
  *          frame whose ACK was lost reaches them again.
- * status:  the core is done with @frame and gives it back: acknowledged,
- *          dropped, or sent without ACK.
+ * status:  its sender is done with @frame: acknowledged, dropped, or sent
+ *          without ACK.
+ * done:    the core is done with @frame and gives it back; with or after status,
+ *          later when its receiver still holds it back for its turn.
  * Each may call mac_enqueue() and nothing else. NULL means not wanted.
  */
 struct mac_ops {
 	void (*attempt)(void *ctx, int from, const struct mac_attempt *attempt);
 	void (*deliver)(void *ctx, int from, struct mac_frame *frame);
 	void (*status)(void *ctx, int from, struct mac_frame *frame, bool acked);
+	void (*done)(void *ctx, int from, struct mac_frame *frame);
 };
 
 struct mac_config {

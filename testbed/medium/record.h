@@ -14,7 +14,7 @@
  * NS is the time in nanoseconds. HOW says what went before it: "+" that the
  * core was advanced to NS, "=" nothing, so that it came in the same instant as
  * the record before it, "@" that it was handed in from within the next
- * ops->status(). Stations are numbered from 0 in the order of their records;
+ * ops->done(). Stations are numbered from 0 in the order of their records;
  * TO is -1 for nobody and -2 for everybody. FLAGS are letters: a wants an ACK,
  * b goes at the basic rate, d carries data; "-" is none. RATE is in 100 kb/s,
  * 0 the profile's. EVENTS counts the lines with HOW, "end" not among them.
@@ -51,7 +51,7 @@ void record_frame(struct recording *recording, ns_t now, int from,
 		  const struct mac_frame *frame);
 void record_mark(struct recording *recording, ns_t now);
 
-/* A frame that is handed in from within ops->status(). */
+/* A frame that is handed in from within ops->done(). */
 void record_reply(struct recording *recording, ns_t now, int from,
 		  const struct mac_frame *frame);
 

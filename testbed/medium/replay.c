@@ -238,7 +238,7 @@ static void take_event(struct replay *replay, char *line)
 		bad_line(replay, "goes back in time");
 	read_event(replay, line + words);
 	if (event->how == '@' && event->kind != EVENT_FRAME)
-		bad_line(replay, "answers a frame's status with no frame");
+		bad_line(replay, "answers the end of a frame with no frame");
 	if (event->how == '@' && replay->overrides.n)
 		fatal("%s: `saturate` recorded it, so its frames come when others are done; run `saturate` itself with other options",
 		      replay->path);
@@ -282,9 +282,18 @@ static void on_status(void *ctx, int from, struct mac_frame *frame, bool acked)
 	struct replay *replay = ctx;
 
 	(void)from;
+	(void)frame;
 	(void)acked;
-	free(frame);
 	replay->in_hand--;
+}
+
+/* Where `saturate` hands in the next one. */
+static void on_done(void *ctx, int from, struct mac_frame *frame)
+{
+	struct replay *replay = ctx;
+
+	(void)from;
+	free(frame);
 	if (replay->next.how == '@')
 		enqueue_next(replay);
 }
@@ -292,6 +301,7 @@ static void on_status(void *ctx, int from, struct mac_frame *frame, bool acked)
 static const struct mac_ops replay_ops = {
 	.deliver = on_deliver,
 	.status = on_status,
+	.done = on_done,
 };
 
 static void advance_core(struct replay *replay)
@@ -310,7 +320,7 @@ static void play_event(struct replay *replay)
 		advance_core(replay);
 	if (event->how == '@') {
 		if (events == replay->events)
-			bad_line(replay, "answers a status that does not come");
+			bad_line(replay, "answers the end of a frame that does not end");
 		return;
 	}
 	replay->now = event->at;

@@ -168,16 +168,15 @@ static void parse_options(struct saturation *run, int argc, char **argv)
 }
 
 /* A station whose frame is done has the next one already. */
-static void send_again(void *ctx, int from, struct mac_frame *frame, bool acked)
+static void send_again(void *ctx, int from, struct mac_frame *frame)
 {
 	struct saturation *run = ctx;
 
-	(void)acked;
 	record_reply(&run->recording, run->now, from, frame);
 	mac_enqueue(&run->mac, from, frame, run->now);
 }
 
-static const struct mac_ops saturate_ops = { .status = send_again };
+static const struct mac_ops saturate_ops = { .done = send_again };
 
 static void join(struct saturation *run, const struct mac_station_config *station)
 {

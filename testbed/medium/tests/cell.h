@@ -80,6 +80,12 @@ static inline void cell_status(void *ctx, int from, struct mac_frame *frame,
 	cell->outcomes[cell->n_outcomes++ % LOG_MAX] = (struct outcome){
 		from, cell->now, acked, frame->attempts,
 	};
+}
+
+static inline void cell_done(void *ctx, int from, struct mac_frame *frame)
+{
+	(void)ctx;
+	(void)from;
 	free(frame);
 }
 
@@ -87,7 +93,7 @@ static inline void cell_status(void *ctx, int from, struct mac_frame *frame,
 static inline struct cell *cell_of(const struct mac_config *config)
 {
 	static const struct mac_ops ops = {
-		cell_attempt, cell_deliver, cell_status,
+		cell_attempt, cell_deliver, cell_status, cell_done,
 	};
 	struct cell *cell = calloc(1, sizeof(*cell));
 
