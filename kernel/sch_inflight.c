@@ -18,6 +18,7 @@
 #include <net/pkt_cls.h>
 #include <net/pkt_sched.h>
 #include <net/sch_generic.h>
+#include "fifo_child.h"
 #include "gso_enqueue.h"
 #include "inflight.h"
 
@@ -110,6 +111,12 @@ static int inflight_change(struct Qdisc *sch, struct nlattr *opt,
 	return 0;
 }
 
+/* Packets of the FIFO a class has without a child of the user's own. */
+static u32 inflight_fifo_limit(const struct Qdisc *sch)
+{
+	return qdisc_dev(sch)->tx_queue_len ?: DEFAULT_TX_QUEUE_LEN;
+}
+
 static int inflight_init(struct Qdisc *sch, struct nlattr *opt,
 			 struct netlink_ext_ack *extack)
 {
@@ -126,12 +133,9 @@ static int inflight_init(struct Qdisc *sch, struct nlattr *opt,
 			return err;
 	}
 
-	child = fifo_create_dflt(sch, &pfifo_qdisc_ops,
-				 qdisc_dev(sch)->tx_queue_len ?: DEFAULT_TX_QUEUE_LEN,
-				 extack);
+	child = fifo_child_create(sch, INFLIGHT_CLASS, inflight_fifo_limit(sch), extack);
 	if (IS_ERR(child))
 		return PTR_ERR(child);
-	qdisc_hash_add(child, true);
 	q->child = child;
 	return 0;
 }
@@ -178,16 +182,8 @@ static int inflight_graft(struct Qdisc *sch, unsigned long cl, struct Qdisc *new
 {
 	struct inflight_sched_data *q = qdisc_priv(sch);
 
-	if (!new) {
-		new = qdisc_create_dflt(sch->dev_queue, &pfifo_qdisc_ops,
-					TC_H_MAKE(sch->handle, INFLIGHT_CLASS),
-					NULL);
-		if (!new)
-			new = &noop_qdisc;
-		else
-			qdisc_hash_add(new, true);
-	}
-	*old = qdisc_replace(sch, new, &q->child);
+	*old = fifo_child_graft(sch, INFLIGHT_CLASS, inflight_fifo_limit(sch), new,
+				&q->child);
 	return 0;
 }
 

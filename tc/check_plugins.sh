@@ -34,7 +34,7 @@ refused() {
 }
 
 echo "KTAP version 1"
-echo "1..31"
+echo "1..37"
 queue="1 to 1048576 packets"
 below="1 to 65535 packets"
 refused lasack limit -- "lasack: limit has no value: give $queue"
@@ -74,6 +74,14 @@ refused lasack floor 101 -- "lasack: floor cannot be \"101\": give 1 to 100 perc
 refused lasack floor 2.5 -- "lasack: floor cannot be \"2.5\": give 1 to 100 percent or off"
 refused lasack weights 2 1 -- "lasack: unknown option \"weights\": known are limit,\
  memory_limit, flows, idle, halflife, quantum, floor, inflight"
+weights="1 to 255"
+refused ackwrr weights -- "ackwrr: weights has no value: give $weights"
+refused ackwrr weights 2 -- "ackwrr: weights has but one value: give $weights"
+refused ackwrr weights 2 256 -- "ackwrr: weights cannot be \"256\": give $weights"
+refused ackwrr weights 0 1 -- "ackwrr: weights cannot be \"0\": give $weights"
+refused ackwrr weights 2 1 weights 2 1 -- \
+	"ackwrr: weights is given twice: give $weights"
+refused ackwrr limit 0 -- "ackwrr: limit cannot be \"0\": give $queue"
 refused inflight limit -- "inflight: limit has no value: give $below or auto"
 refused inflight limit off -- \
 	"inflight: limit cannot be \"off\": give $below or auto"

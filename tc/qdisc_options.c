@@ -140,17 +140,27 @@ static int parse_number(const struct qdisc_option *option, const char *arg,
 	return -1;
 }
 
+static const struct option_word *find_word(const struct qdisc_option *option,
+					   const char *arg)
+{
+	const struct option_word *word = option->words;
+
+	for (; word && word->word; word++) {
+		if (strcmp(word->word, arg) == 0)
+			return word;
+	}
+	return NULL;
+}
+
 static int parse_value(const struct qdisc_option *option, const char *arg,
 		       __u32 *value)
 {
-	const struct option_word *word = option->words;
+	const struct option_word *word = find_word(option, arg);
 	double number;
 
-	for (; word && word->word; word++) {
-		if (strcmp(word->word, arg) == 0) {
-			*value = word->value;
-			return 0;
-		}
+	if (word) {
+		*value = word->value;
+		return 0;
 	}
 	if (parse_number(option, arg, &number))
 		return -1;
@@ -160,6 +170,35 @@ static int parse_value(const struct qdisc_option *option, const char *arg,
 	return 0;
 }
 
+static int add_value(const char *qdisc, const struct qdisc_option *option,
+		     int attribute, const char *arg, struct nlmsghdr *n)
+{
+	char what[64];
+	__u32 value;
+
+	if (parse_value(option, arg, &value)) {
+		snprintf(what, sizeof(what), "cannot be \"%s\"", arg);
+		return refuse(qdisc, option, what);
+	}
+	addattr32(n, TC_REQUEST_MAX, attribute, value);
+	return 0;
+}
+
+/* argv[0] is the option's name. Return: the words used, or -1. */
+static int add_values(const char *qdisc, const struct qdisc_option *option,
+		      int argc, char **argv, struct nlmsghdr *n)
+{
+	if (argc < 2)
+		return refuse(qdisc, option, "has no value");
+	if (add_value(qdisc, option, option->attribute, argv[1], n))
+		return -1;
+	if (!option->second || find_word(option, argv[1]))
+		return 2;
+	if (argc < 3)
+		return refuse(qdisc, option, "has but one value");
+	return add_value(qdisc, option, option->second, argv[2], n) ? -1 : 3;
+}
+
 int qdisc_options_parse(const char *qdisc, const struct qdisc_option *options,
 			 const char *usage, int argc, char **argv,
 			 struct nlmsghdr *n)
@@ -167,11 +206,10 @@ int qdisc_options_parse(const char *qdisc, const struct qdisc_option *options,
 	const struct qdisc_option *option;
 	bool seen[OPTIONS_MAX] = { false };
 	struct rtattr *nest;
-	char what[64];
-	__u32 value;
+	int used;
 
 	nest = addattr_nest(n, TC_REQUEST_MAX, TCA_OPTIONS | NLA_F_NESTED);
-	for (; argc > 0; argc -= 2, argv += 2) {
+	for (; argc > 0; argc -= used, argv += used) {
 		if (strcmp(*argv, "help") == 0) {
 			fputs(usage, stderr);
 			return -1;
@@ -182,37 +220,32 @@ int qdisc_options_parse(const char *qdisc, const struct qdisc_option *options,
 		if (seen[option - options])
 			return refuse(qdisc, option, "is given twice");
 		seen[option - options] = true;
-		if (argc < 2)
-			return refuse(qdisc, option, "has no value");
-		if (parse_value(option, argv[1], &value)) {
-			snprintf(what, sizeof(what), "cannot be \"%s\"", argv[1]);
-			return refuse(qdisc, option, what);
-		}
-		addattr32(n, TC_REQUEST_MAX, option->attribute, value);
+		used = add_values(qdisc, option, argc, argv, n);
+		if (used < 0)
+			return -1;
 	}
 	addattr_nest_end(n, nest);
 	return 0;
 }
 
-/* JSON has bytes, and times in microseconds as tc's own disciplines do. */
-static void option_print(const struct qdisc_option *option,
-			 const struct rtattr *rta)
+/*
+ * JSON has bytes, and times in microseconds as tc's own disciplines do. Return:
+ * whether it is a word.
+ */
+static bool value_print(const struct qdisc_option *option, const char *key,
+			const struct rtattr *rta)
 {
 	const struct option_word *word = option->words;
 	char text[VALUE_SIZE];
 	__u64 json;
 	__u32 value;
 
-	if (!rta || RTA_PAYLOAD(rta) < sizeof(value))
-		return;
 	memcpy(&value, RTA_DATA(rta), sizeof(value));
-
-	print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s ", option->name);
 	for (; word && word->word; word++) {
 		if (word->value == value) {
-			print_color_string(PRINT_ANY, COLOR_NONE, option->name,
-					   "%s ", word->word);
-			return;
+			print_color_string(PRINT_ANY, COLOR_NONE, key, "%s ",
+					   word->word);
+			return true;
 		}
 	}
 	json = value;
@@ -226,7 +259,25 @@ static void option_print(const struct qdisc_option *option,
 			 option->unit == UNIT_PACKETS ? "p" : "");
 	}
 	print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s ", text);
-	print_color_u64(PRINT_JSON, COLOR_NONE, option->name, NULL, json);
+	print_color_u64(PRINT_JSON, COLOR_NONE, key, NULL, json);
+	return false;
+}
+
+static bool holds_u32(const struct rtattr *rta)
+{
+	return rta && RTA_PAYLOAD(rta) >= sizeof(__u32);
+}
+
+static void option_print(const struct qdisc_option *option, struct rtattr **tb)
+{
+	const struct rtattr *first = tb[option->attribute];
+	const struct rtattr *second = option->second ? tb[option->second] : NULL;
+
+	if (!holds_u32(first))
+		return;
+	print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s ", option->name);
+	if (!value_print(option, option->name, first) && holds_u32(second))
+		value_print(option, option->second_name, second);
 }
 
 void qdisc_options_print(const struct qdisc_option *options,
@@ -239,7 +290,7 @@ void qdisc_options_print(const struct qdisc_option *options,
 	parse_rtattr_flags(tb, OPTIONS_MAX, RTA_DATA(opt), RTA_PAYLOAD(opt),
 			   NLA_F_NESTED);
 	for (; options->name; options++)
-		option_print(options, tb[options->attribute]);
+		option_print(options, tb);
 }
 
 void xstats_copy(void *to, size_t size, const struct rtattr *xstats)

@@ -28,6 +28,9 @@ struct qdisc_option {
 	__u32 min;
 	__u32 max;
 	const struct option_word *words;	/* or NULL: values only */
+	/* of a second value of the same kind, if there is one; words have none */
+	int second;		/* TCA_*, or 0 */
+	const char *second_name; /* in JSON */
 };
 
 /**

@@ -24,7 +24,7 @@ from apbed.kernel_recipe import REPOSITORY
 BUILD = REPOSITORY / "build"
 PYTHON_MODULES = ("matplotlib", "numpy", "rich", "scipy")
 PROGRAMS = ("bin/dcfmedium", "bin/flowgen", "lib/seeded_random.so")
-PLUGINS = ("lasack", "inflight")
+PLUGINS = ("lasack", "ackwrr", "inflight")
 REGULATORY_DB = ("/lib/firmware/regulatory.db", "/usr/lib/firmware/regulatory.db")
 # Free space a kernel build needs, and one that is there already (bytes).
 BUILD_SPACE = 4 * 10**9

@@ -30,6 +30,8 @@ from apbed.scenario import Run, Scenario
 
 BUILD = lab.BUILD
 MODULES = ("inflight", "sch_inflight", "sch_lasack")  # in the order they must be loaded
+# Loaded only by the runs that name them: each insmod is a process, which draws random numbers.
+MODULES_OF = {"ackwrr": "sch_ackwrr"}  # tc's word -> module
 STALL_S = 60.0  # wall seconds without a virtual second
 
 Notify = Callable[["Event"], None]
@@ -55,10 +57,12 @@ class Bench:
     flowgen: Path
     tc_lib_dir: Path
     modules: tuple[Path, ...]
+    modules_of: dict[str, Path]  # tc's word -> module to load beside these
 
     def digests(self) -> dict[str, str]:
         """SHA-256 of everything that runs and is ours, by name."""
-        files = [self.dcfmedium, self.flowgen, *self.modules, *sorted(lab.GUEST.iterdir())]
+        files = [self.dcfmedium, self.flowgen, *self.modules, *self.modules_of.values()]
+        files += sorted(lab.GUEST.iterdir())
         files += sorted(self.tc_lib_dir.glob("q_*.so"))
         return {file.name: _sha256(file) for file in files if file.is_file()}
 
@@ -73,8 +77,10 @@ def bench(version: str) -> Bench:
         BUILD / "bin" / "flowgen",
         BUILD / "tc",
         tuple(modules / f"{name}.ko" for name in MODULES),
+        {word: modules / f"{name}.ko" for word, name in MODULES_OF.items()},
     )
-    for path in (found.dcfmedium, found.flowgen, found.tc_lib_dir, *found.modules):
+    needed = (*found.modules, *found.modules_of.values())
+    for path in (found.dcfmedium, found.flowgen, found.tc_lib_dir, *needed):
         if not path.exists():
             words = "" if version == "default" else f" KERNEL={version}"
             raise ApbedError(f"{path.relative_to(BUILD.parent)} is missing; run `make all{words}`")
@@ -237,10 +243,12 @@ def _plan(run: Run, bench: Bench) -> dict[str, Any]:
     for path, value in run.values.items():
         table, dot, key = path.rpartition(".")
         (plan.setdefault(table, {}) if dot else plan)[key] = value
+    words = [*shlex.split(plan["ap"]["qdisc"]), *shlex.split(plan["station"]["qdisc"])]
+    modules = [*bench.modules, *(bench.modules_of[word] for word in MODULES_OF if word in words)]
     plan |= {
         "flows": run.flows,
         "transfers": run.transfers,
-        "modules": [str(path) for path in bench.modules],
+        "modules": [str(path) for path in modules],
         "hwsim": str(bench.kernel.hwsim),
         "tools": {
             "dcfmedium": str(bench.dcfmedium),

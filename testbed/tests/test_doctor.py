@@ -55,7 +55,7 @@ def test_plugins_that_tc_cannot_load(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     monkeypatch.setattr(doctor, "BUILD", tmp_path)
     finding = doctor._plugins()
     assert not finding.ok
-    assert finding.detail.endswith("does not load lasack inflight")
+    assert finding.detail.endswith("does not load lasack ackwrr inflight")
 
 
 def test_no_kernel_means_no_modules_and_no_boot(

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A class has a child discipline: a bounded FIFO until the user attaches
+ * another.
+ *
+ * Principle: a class is never without a child. Where not even a FIFO can be
+ * had it is noop_qdisc, which drops.
+ */
+#ifndef LASACK_FIFO_CHILD_H
+#define LASACK_FIFO_CHILD_H
+
+#include <linux/err.h>
+#include <net/pkt_sched.h>
+#include <net/sch_generic.h>
+
+/**
+ * fifo_child_create() - the FIFO a class has by default
+ * @sch: the parent
+ * @class: minor number of the class
+ * @limit: packets, at least 1
+ * @extack: says why it cannot be had
+ *
+ * Return: the FIFO, to be given to qdisc_put(), or an ERR_PTR.
+ */
+static inline struct Qdisc *fifo_child_create(struct Qdisc *sch, u32 class, u32 limit,
+					      struct netlink_ext_ack *extack)
+{
+	struct Qdisc *child = qdisc_create_dflt(sch->dev_queue, &pfifo_qdisc_ops,
+						TC_H_MAKE(sch->handle, class), extack);
+
+	if (!child)
+		return ERR_PTR(-ENOMEM);
+	/* What its change() would do, but that cannot fail. */
+	WRITE_ONCE(child->limit, limit);
+	qdisc_hash_add(child, true);
+	return child;
+}
+
+/**
+ * fifo_child_graft() - another child for a class
+ * @sch: the parent
+ * @class: minor number of the class
+ * @limit: packets of the FIFO there is without a child
+ * @new: the child, or NULL: a FIFO again
+ * @child: where it goes
+ *
+ * Return: the child it had, for the caller to put.
+ */
+static inline struct Qdisc *fifo_child_graft(struct Qdisc *sch, u32 class, u32 limit,
+					     struct Qdisc *new, struct Qdisc **child)
+{
+	if (!new)
+		new = fifo_child_create(sch, class, limit, NULL);
+	if (IS_ERR(new))
+		new = &noop_qdisc;
+	return qdisc_replace(sch, new, child);
+}
+
+#endif

@@ -1,0 +1,492 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ackwrr: weighted round robin of data and of TCP acknowledgements.
+ *
+ * Principle: at an access point the ACKs of uploads wait in one queue with the
+ * data of downloads, take its room and clock the uploads. Here they have a
+ * queue each (class :1 data, class :2 pure ACKs), served in turn by packets,
+ * so the rate of ACKs, and with it that of uploads, is tied to that of data.
+ *
+ * Source: paper 004 of Documentation/ackwrr.md, section IV and its Fig. 5.
+ *
+ * Any discipline can be the child of a class. A packet's class is what
+ * skb->priority or a filter says, else what the packet is.
+ */
+#include <linux/errno.h>
+#include <linux/module.h>
+#include <linux/rtnetlink.h>
+#include <linux/skbuff.h>
+#include <linux/types.h>
+#include <net/netlink.h>
+#include <net/pkt_cls.h>
+#include <net/pkt_sched.h>
+#include <net/sch_generic.h>
+#include "ackwrr_round.h"
+#include "fifo_child.h"
+#include "gso_enqueue.h"
+#include "inflight.h"
+#include "tcp_segment.h"
+#include "uapi/pkt_sch_ackwrr.h"
+
+struct ackwrr_class {
+	struct Qdisc	*child;
+	bool		own_child;	/* the FIFO of default: "limit" is for it */
+};
+
+struct ackwrr_sched_data {
+	struct tcf_proto __rcu	*filter_list;
+	struct tcf_block	*block;
+
+	struct ackwrr_class	classes[ACKWRR_CLASSES];
+	struct ackwrr_round	round;
+	u32			limit;	/* packets, of each FIFO of default */
+	struct inflight		*below;
+	u64			packets[__SEGMENT_CLASSES];	/* by class of segment */
+};
+
+/*
+ * What a filter or skb->priority says, or -1: the packet decides. *ret is set
+ * if a filter takes the packet away, and the result is ACKWRR_CLASSES.
+ */
+static int ackwrr_chosen_class(struct sk_buff *skb, struct Qdisc *sch, int *ret)
+{
+	struct ackwrr_sched_data *q = qdisc_priv(sch);
+	u32 minor = TC_H_MIN(skb->priority);
+	struct tcf_proto *filters;
+	struct tcf_result res;
+	int verdict;
+
+	if (TC_H_MAJ(skb->priority) != sch->handle) {
+		filters = rcu_dereference_bh(q->filter_list);
+		if (!filters)
+			return -1;
+		verdict = tcf_classify(skb, NULL, filters, &res, false);
+#ifdef CONFIG_NET_CLS_ACT
+		switch (verdict) {
+		case TC_ACT_STOLEN:
+		case TC_ACT_QUEUED:
+		case TC_ACT_TRAP:
+			*ret = NET_XMIT_SUCCESS | __NET_XMIT_STOLEN;
+			return ACKWRR_CLASSES;
+		case TC_ACT_SHOT:
+			*ret = NET_XMIT_SUCCESS | __NET_XMIT_BYPASS;
+			return ACKWRR_CLASSES;
+		}
+#endif
+		if (verdict < 0)
+			return -1;
+		minor = TC_H_MIN(res.classid);
+	}
+	if (minor < TC_ACKWRR_DATA || minor > TC_ACKWRR_ACK)
+		return -1;
+	return minor - 1;
+}
+
+static int ackwrr_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
+			      struct sk_buff **to_free)
+{
+	struct ackwrr_sched_data *q = qdisc_priv(sch);
+	unsigned int len = qdisc_pkt_len(skb);
+	int ret = NET_XMIT_SUCCESS, class;
+	struct tcp_segment seg;
+
+	q->packets[tcp_segment_parse(skb, &seg)]++;
+	class = ackwrr_chosen_class(skb, sch, &ret);
+	if (class == ACKWRR_CLASSES) {
+		if (ret & __NET_XMIT_BYPASS)
+			qdisc_qstats_drop(sch);
+		__qdisc_drop(skb, to_free);
+		return ret;
+	}
+	if (class < 0)
+		class = seg.pure_ack ? ACKWRR_ACK : ACKWRR_DATA;
+
+	ret = qdisc_enqueue(skb, q->classes[class].child, to_free);
+	if (ret != NET_XMIT_SUCCESS) {
+		if (net_xmit_drop_count(ret))
+			qdisc_qstats_drop(sch);
+		return ret;
+	}
+	qstats_backlog_add(sch, len);
+	qdisc_qlen_inc(sch);
+	return NET_XMIT_SUCCESS;
+}
+
+static int ackwrr_enqueue(struct sk_buff *skb, struct Qdisc *sch,
+			  struct sk_buff **to_free)
+{
+	return gso_enqueue(skb, sch, to_free, ackwrr_enqueue_one);
+}
+
+/* A child may have packets and yet give none: then it is the other's turn. */
+static struct sk_buff *ackwrr_serve(struct ackwrr_sched_data *q)
+{
+	bool waiting[ACKWRR_CLASSES];
+	struct sk_buff *skb;
+	int class, i;
+
+	for (i = 0; i < ACKWRR_CLASSES; i++)
+		waiting[i] = q->classes[i].child->q.qlen;
+	while ((class = ackwrr_round_next(&q->round, waiting)) >= 0) {
+		skb = qdisc_dequeue_peeked(q->classes[class].child);
+		if (skb) {
+			ackwrr_round_served(&q->round, class);
+			return skb;
+		}
+		waiting[class] = false;
+	}
+	return NULL;
+}
+
+static struct sk_buff *ackwrr_dequeue(struct Qdisc *sch)
+{
+	struct ackwrr_sched_data *q = qdisc_priv(sch);
+	struct sk_buff *skb;
+
+	if (!sch->q.qlen)
+		return NULL;
+	if (!inflight_has_room(q->below)) {
+		qdisc_qstats_overlimit(sch);
+		return NULL;
+	}
+
+	skb = ackwrr_serve(q);
+	if (!skb)
+		return NULL;
+	qdisc_bstats_update(sch, skb);
+	qdisc_qstats_backlog_dec(sch, skb);
+	qdisc_qlen_dec(sch);
+	inflight_track(q->below, skb);
+	return skb;
+}
+
+static void ackwrr_reset(struct Qdisc *sch)
+{
+	struct ackwrr_sched_data *q = qdisc_priv(sch);
+	int i;
+
+	for (i = 0; i < ACKWRR_CLASSES; i++) {
+		if (q->classes[i].child)
+			qdisc_reset(q->classes[i].child);
+	}
+	ackwrr_round_start(&q->round);
+}
+
+static const struct nla_policy ackwrr_policy[TCA_ACKWRR_MAX + 1] = {
+	[TCA_ACKWRR_LIMIT]	= { .type = NLA_U32 },
+	[TCA_ACKWRR_INFLIGHT]	= { .type = NLA_U32 },
+	[TCA_ACKWRR_WEIGHT_DATA] = { .type = NLA_U32 },
+	[TCA_ACKWRR_WEIGHT_ACK]	= { .type = NLA_U32 },
+};
+
+static bool ackwrr_is_weight(const struct nlattr *attr)
+{
+	u32 weight = attr ? nla_get_u32(attr) : 0;
+
+	return weight >= 1 && weight <= TC_ACKWRR_WEIGHT_MAX;
+}
+
+/* Weights are given both or not at all. */
+static int ackwrr_parse_weights(u8 *weights, struct nlattr **tb,
+				struct netlink_ext_ack *extack)
+{
+	const struct nlattr *data = tb[TCA_ACKWRR_WEIGHT_DATA];
+	const struct nlattr *ack = tb[TCA_ACKWRR_WEIGHT_ACK];
+
+	if (!data && !ack)
+		return 0;
+	if (!ackwrr_is_weight(data) || !ackwrr_is_weight(ack)) {
+		NL_SET_ERR_MSG_ATTR(extack, data ?: ack,
+				    "weights: give 1 to 255 for DATA and for ACK");
+		return -ERANGE;
+	}
+	weights[ACKWRR_DATA] = nla_get_u32(data);
+	weights[ACKWRR_ACK] = nla_get_u32(ack);
+	return 0;
+}
+
+static int ackwrr_parse_limit(u32 *limit, const struct nlattr *attr,
+			      struct netlink_ext_ack *extack)
+{
+	u32 value;
+
+	if (!attr)
+		return 0;
+	value = nla_get_u32(attr);
+	if (value < 1 || value > TC_ACKWRR_LIMIT_MAX) {
+		NL_SET_ERR_MSG_ATTR(extack, attr, "limit: give 1 to 1048576 packets");
+		return -ERANGE;
+	}
+	*limit = value;
+	return 0;
+}
+
+/* A smaller limit takes the oldest packets. The parents are told once. */
+static void ackwrr_trim(struct Qdisc *sch)
+{
+	struct ackwrr_sched_data *q = qdisc_priv(sch);
+	unsigned int packets = 0, bytes = 0;
+	struct sk_buff *skb;
+	int i;
+
+	for (i = 0; i < ACKWRR_CLASSES; i++) {
+		struct Qdisc *child = q->classes[i].child;
+
+		if (!q->classes[i].own_child)
+			continue;
+		WRITE_ONCE(child->limit, q->limit);
+		while (child->q.qlen > q->limit) {
+			skb = qdisc_dequeue_peeked(child);
+			if (!skb)
+				break;
+			packets++;
+			bytes += qdisc_pkt_len(skb);
+			qdisc_qstats_drop(child);
+			qdisc_qstats_drop(sch);
+			rtnl_kfree_skbs(skb, skb);
+		}
+	}
+	if (!packets)
+		return;
+	sch->q.qlen -= packets;
+	sch->qstats.backlog -= bytes;
+	qdisc_tree_reduce_backlog(sch, packets, bytes);
+}
+
+static int ackwrr_change(struct Qdisc *sch, struct nlattr *opt,
+			 struct netlink_ext_ack *extack)
+{
+	struct ackwrr_sched_data *q = qdisc_priv(sch);
+	u32 limit = q->limit, inflight = inflight_limit(q->below);
+	struct nlattr *tb[TCA_ACKWRR_MAX + 1];
+	u8 weights[ACKWRR_CLASSES];
+	int err;
+
+	memcpy(weights, q->round.weights, sizeof(weights));
+	err = nla_parse_nested(tb, TCA_ACKWRR_MAX, opt, ackwrr_policy, extack);
+	if (err < 0)
+		return err;
+	err = ackwrr_parse_weights(weights, tb, extack) ?:
+	      ackwrr_parse_limit(&limit, tb[TCA_ACKWRR_LIMIT], extack);
+	if (err)
+		return err;
+	if (tb[TCA_ACKWRR_INFLIGHT]) {
+		err = inflight_limit_from_attr(tb[TCA_ACKWRR_INFLIGHT], true,
+					       &inflight, extack);
+		if (err)
+			return err;
+	}
+
+	sch_tree_lock(sch);
+	memcpy(q->round.weights, weights, sizeof(weights));
+	ackwrr_round_start(&q->round);
+	q->limit = limit;
+	WRITE_ONCE(sch->limit, limit);
+	inflight_set_limit(q->below, inflight);
+	ackwrr_trim(sch);
+	sch_tree_unlock(sch);
+	return 0;
+}
+
+static int ackwrr_init(struct Qdisc *sch, struct nlattr *opt,
+		       struct netlink_ext_ack *extack)
+{
+	struct ackwrr_sched_data *q = qdisc_priv(sch);
+	struct net_device *dev = qdisc_dev(sch);
+	struct Qdisc *child;
+	int err, i;
+
+	q->limit = clamp_t(u32, dev->tx_queue_len ?: DEFAULT_TX_QUEUE_LEN,
+			   1, TC_ACKWRR_LIMIT_MAX);
+	sch->limit = q->limit;
+	q->round.weights[ACKWRR_DATA] = 2;
+	q->round.weights[ACKWRR_ACK] = 1;
+	ackwrr_round_start(&q->round);
+	q->below = inflight_create(sch, inflight_default_limit(dev));
+	if (!q->below)
+		return -ENOMEM;
+	err = tcf_block_get(&q->block, &q->filter_list, sch, extack);
+	if (err)
+		return err;
+	for (i = 0; i < ACKWRR_CLASSES; i++) {
+		child = fifo_child_create(sch, i + 1, q->limit, extack);
+		if (IS_ERR(child))
+			return PTR_ERR(child);
+		q->classes[i].child = child;
+		q->classes[i].own_child = true;
+	}
+	return opt ? ackwrr_change(sch, opt, extack) : 0;
+}
+
+/* Also called after a failed init. */
+static void ackwrr_destroy(struct Qdisc *sch)
+{
+	struct ackwrr_sched_data *q = qdisc_priv(sch);
+	int i;
+
+	tcf_block_put(q->block);
+	inflight_release(q->below);
+	for (i = 0; i < ACKWRR_CLASSES; i++) {
+		if (q->classes[i].child)
+			qdisc_put(q->classes[i].child);
+	}
+}
+
+static int ackwrr_dump(struct Qdisc *sch, struct sk_buff *skb)
+{
+	struct ackwrr_sched_data *q = qdisc_priv(sch);
+	struct nlattr *opts;
+
+	opts = nla_nest_start(skb, TCA_OPTIONS);
+	if (!opts)
+		return -EMSGSIZE;
+	if (nla_put_u32(skb, TCA_ACKWRR_LIMIT, q->limit) ||
+	    nla_put_u32(skb, TCA_ACKWRR_INFLIGHT, inflight_limit(q->below)) ||
+	    nla_put_u32(skb, TCA_ACKWRR_WEIGHT_DATA, q->round.weights[ACKWRR_DATA]) ||
+	    nla_put_u32(skb, TCA_ACKWRR_WEIGHT_ACK, q->round.weights[ACKWRR_ACK])) {
+		nla_nest_cancel(skb, opts);
+		return -EMSGSIZE;
+	}
+	return nla_nest_end(skb, opts);
+}
+
+static int ackwrr_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
+{
+	struct ackwrr_sched_data *q = qdisc_priv(sch);
+	struct tc_inflight_xstats below;
+	struct tc_ackwrr_xstats st = {};
+
+	sch_tree_lock(sch);
+	st.not_ip = q->packets[SEGMENT_NOT_IP];
+	st.portless = q->packets[SEGMENT_PORTLESS];
+	st.fragment = q->packets[SEGMENT_FRAGMENT];
+	st.truncated = q->packets[SEGMENT_TRUNCATED];
+	st.malformed = q->packets[SEGMENT_MALFORMED];
+	inflight_read(q->below, &below);
+	sch_tree_unlock(sch);
+
+	st.in_flight = below.packets;
+	st.throttled = below.throttled;
+	st.untracked = below.untracked;
+	return gnet_stats_copy_app(d, &st, sizeof(st));
+}
+
+static int ackwrr_graft(struct Qdisc *sch, unsigned long cl, struct Qdisc *new,
+			struct Qdisc **old, struct netlink_ext_ack *extack)
+{
+	struct ackwrr_sched_data *q = qdisc_priv(sch);
+	struct ackwrr_class *class = &q->classes[cl - 1];
+
+	class->own_child = !new;
+	*old = fifo_child_graft(sch, cl, q->limit, new, &class->child);
+	return 0;
+}
+
+static struct Qdisc *ackwrr_leaf(struct Qdisc *sch, unsigned long cl)
+{
+	struct ackwrr_sched_data *q = qdisc_priv(sch);
+
+	return q->classes[cl - 1].child;
+}
+
+static unsigned long ackwrr_find(struct Qdisc *sch, u32 classid)
+{
+	u32 minor = TC_H_MIN(classid);
+
+	return minor >= TC_ACKWRR_DATA && minor <= TC_ACKWRR_ACK ? minor : 0;
+}
+
+static unsigned long ackwrr_bind(struct Qdisc *sch, unsigned long parent, u32 classid)
+{
+	return ackwrr_find(sch, classid);
+}
+
+static void ackwrr_unbind(struct Qdisc *sch, unsigned long cl)
+{
+}
+
+static struct tcf_block *ackwrr_tcf_block(struct Qdisc *sch, unsigned long cl,
+					  struct netlink_ext_ack *extack)
+{
+	struct ackwrr_sched_data *q = qdisc_priv(sch);
+
+	return cl ? NULL : q->block;
+}
+
+static void ackwrr_walk(struct Qdisc *sch, struct qdisc_walker *walker)
+{
+	unsigned long cl;
+
+	if (walker->stop)
+		return;
+	for (cl = TC_ACKWRR_DATA; cl <= TC_ACKWRR_ACK; cl++) {
+		if (!tc_qdisc_stats_dump(sch, cl, walker))
+			break;
+	}
+}
+
+static int ackwrr_dump_class(struct Qdisc *sch, unsigned long cl,
+			     struct sk_buff *skb, struct tcmsg *tcm)
+{
+	struct ackwrr_sched_data *q = qdisc_priv(sch);
+
+	tcm->tcm_handle |= TC_H_MIN(cl);
+	tcm->tcm_info = q->classes[cl - 1].child->handle;
+	return 0;
+}
+
+static int ackwrr_dump_class_stats(struct Qdisc *sch, unsigned long cl,
+				   struct gnet_dump *d)
+{
+	struct ackwrr_sched_data *q = qdisc_priv(sch);
+	struct Qdisc *child = q->classes[cl - 1].child;
+
+	if (gnet_stats_copy_basic(d, child->cpu_bstats, &child->bstats, true) < 0 ||
+	    qdisc_qstats_copy(d, child) < 0)
+		return -1;
+	return 0;
+}
+
+static const struct Qdisc_class_ops ackwrr_class_ops = {
+	.graft		= ackwrr_graft,
+	.leaf		= ackwrr_leaf,
+	.find		= ackwrr_find,
+	.walk		= ackwrr_walk,
+	.tcf_block	= ackwrr_tcf_block,
+	.bind_tcf	= ackwrr_bind,
+	.unbind_tcf	= ackwrr_unbind,
+	.dump		= ackwrr_dump_class,
+	.dump_stats	= ackwrr_dump_class_stats,
+};
+
+static struct Qdisc_ops ackwrr_qdisc_ops __read_mostly = {
+	.cl_ops		= &ackwrr_class_ops,
+	.id		= "ackwrr",
+	.priv_size	= sizeof(struct ackwrr_sched_data),
+	.enqueue	= ackwrr_enqueue,
+	.dequeue	= ackwrr_dequeue,
+	.peek		= qdisc_peek_dequeued,
+	.init		= ackwrr_init,
+	.reset		= ackwrr_reset,
+	.destroy	= ackwrr_destroy,
+	.change		= ackwrr_change,
+	.dump		= ackwrr_dump,
+	.dump_stats	= ackwrr_dump_stats,
+	.owner		= THIS_MODULE,
+};
+MODULE_ALIAS_NET_SCH("ackwrr");
+
+static int __init ackwrr_module_init(void)
+{
+	return register_qdisc(&ackwrr_qdisc_ops);
+}
+
+static void __exit ackwrr_module_exit(void)
+{
+	unregister_qdisc(&ackwrr_qdisc_ops);
+}
+
+module_init(ackwrr_module_init)
+module_exit(ackwrr_module_exit)
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Weighted round robin of data and TCP ACKs");

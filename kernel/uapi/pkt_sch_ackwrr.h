@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */
+/*
+ * Netlink interface of the ackwrr queue discipline: weighted round robin of
+ * data and of pure TCP ACKs. Attributes and statistics only ever grow at their
+ * end.
+ */
+#ifndef __LINUX_PKT_SCH_ACKWRR_H
+#define __LINUX_PKT_SCH_ACKWRR_H
+
+#include <linux/types.h>
+
+#define TC_ACKWRR_LIMIT_MAX	1048576U	/* packets */
+#define TC_ACKWRR_WEIGHT_MAX	255U
+#define TC_ACKWRR_AUTO		0U		/* in place of both weights */
+
+/* The classes' minor numbers. */
+#define TC_ACKWRR_DATA		1
+#define TC_ACKWRR_ACK		2
+
+enum {
+	TCA_ACKWRR_UNSPEC,
+	TCA_ACKWRR_LIMIT,	/* u32: 1..TC_ACKWRR_LIMIT_MAX packets, of each class */
+	TCA_ACKWRR_INFLIGHT,	/* u32: a bound as in pkt_sch_inflight.h */
+	TCA_ACKWRR_WEIGHT_DATA,	/* u32: 1..TC_ACKWRR_WEIGHT_MAX packets a round, or AUTO */
+	TCA_ACKWRR_WEIGHT_ACK,	/* u32: the same of class ACK; none with AUTO */
+	__TCA_ACKWRR_MAX
+};
+
+#define TCA_ACKWRR_MAX (__TCA_ACKWRR_MAX - 1)
+
+struct tc_ackwrr_xstats {
+	__u32	in_flight;	/* packets below the qdisc now */
+	__u32	reserved;
+	/* the bound below, as in struct tc_inflight_xstats */
+	__u64	throttled;
+	__u64	untracked;
+	/* packets without a TCP or UDP flow of their own, by cause */
+	__u64	not_ip;
+	__u64	portless;
+	__u64	fragment;
+	__u64	truncated;
+	__u64	malformed;
+};
+
+#endif

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tc plugin of the ackwrr queue discipline.
+ *
+ * Principle: text for people, raw numbers in JSON; statistics of an older or
+ * newer module are read as far as both know them.
+ */
+#include <inttypes.h>
+#include "../kernel/uapi/pkt_sch_ackwrr.h"
+#include "../kernel/uapi/pkt_sch_inflight.h"
+#include "qdisc_options.h"
+
+static const char ackwrr_usage[] =
+	"Usage: ... ackwrr [ weights DATA ACK ] [ limit PACKETS ]\n"
+	"                  [ inflight { auto | off | PACKETS } ]\n"
+	"  weights   packets a round of class :1 (data) and :2 (pure TCP ACKs),\n"
+	"            1 to 255 each; 2 1 by default\n"
+	"  limit     packets queued in each class, 1 to 1048576; txqueuelen by default\n"
+	"  inflight  packets below the qdisc, 1 to 65535; auto on Wi-Fi, else off\n"
+	"Any qdisc can be attached to the classes, and filters to the qdisc. Example:\n"
+	"  tc qdisc replace dev wlan0 root handle 1: ackwrr weights 2 1 limit 100\n"
+	"  tc qdisc replace dev wlan0 parent 1:1 fq_codel\n";
+
+static const struct option_word ackwrr_inflight_words[] = {
+	{ "auto", TC_INFLIGHT_AUTO },
+	{ "off", TC_INFLIGHT_OFF },
+	{ NULL, 0 },
+};
+
+static const struct qdisc_option ackwrr_options[] = {
+	{ .name = "weights", .attribute = TCA_ACKWRR_WEIGHT_DATA, .unit = UNIT_NONE,
+	  .min = 1, .max = TC_ACKWRR_WEIGHT_MAX,
+	  .second = TCA_ACKWRR_WEIGHT_ACK, .second_name = "weight_ack" },
+	{ .name = "limit", .attribute = TCA_ACKWRR_LIMIT, .unit = UNIT_PACKETS,
+	  .min = 1, .max = TC_ACKWRR_LIMIT_MAX },
+	{ .name = "inflight", .attribute = TCA_ACKWRR_INFLIGHT, .unit = UNIT_PACKETS,
+	  .min = 1, .max = TC_INFLIGHT_MAX, .words = ackwrr_inflight_words },
+	{ .name = NULL },
+};
+
+static int ackwrr_parse_qopt(struct qdisc_util *qu, int argc, char **argv,
+			     struct nlmsghdr *n, const char *dev)
+{
+	(void)dev;
+	return qdisc_options_parse(qu->id, ackwrr_options, ackwrr_usage, argc,
+				    argv, n);
+}
+
+static int ackwrr_print_qopt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
+{
+	(void)qu;
+	(void)f;
+	qdisc_options_print(ackwrr_options, opt);
+	return 0;
+}
+
+static void print_count(const char *key, const char *format, __u64 value)
+{
+	print_color_u64(PRINT_ANY, COLOR_NONE, key, format, value);
+}
+
+static int ackwrr_print_xstats(struct qdisc_util *qu, FILE *f,
+			       struct rtattr *xstats)
+{
+	struct tc_ackwrr_xstats st;
+
+	(void)qu;
+	(void)f;
+	if (!xstats)
+		return 0;
+	xstats_copy(&st, sizeof(st), xstats);
+
+	print_count("not_ip", "  not_ip %" PRIu64, st.not_ip);
+	print_count("portless", " portless %" PRIu64, st.portless);
+	print_count("fragment", " fragment %" PRIu64, st.fragment);
+	print_count("truncated", " truncated %" PRIu64, st.truncated);
+	print_count("malformed", " malformed %" PRIu64, st.malformed);
+	print_nl();
+	print_count("in_flight", "  in_flight %" PRIu64, st.in_flight);
+	print_count("throttled", " throttled %" PRIu64, st.throttled);
+	print_count("untracked", " untracked %" PRIu64, st.untracked);
+	return 0;
+}
+
+TC_PLUGIN_EXPORT struct qdisc_util ackwrr_qdisc_util = {
+	.id		= "ackwrr",
+	.parse_qopt	= ackwrr_parse_qopt,
+	.print_qopt	= ackwrr_print_qopt,
+	.print_xstats	= ackwrr_print_xstats,
+};
