@@ -157,8 +157,11 @@ void exchange_begin(struct mac *mac, struct mac_station *s, bool alone)
 		   channel_codes(&mac->config.channel,
 				 mac_link(mac, s - mac->stations, to), s->start);
 	gather(mac, s);
-	for (unsigned int i = 0; i < s->n_sent; i++)
+	for (unsigned int i = 0; i < s->n_sent; i++) {
 		s->sent[i]->attempts++;
+		/* An A-MPDU is one PPDU: it goes at its first frame's rate. */
+		s->sent[i]->rate = s->head->rate;
+	}
 	s->reserved = true;
 	s->occupied = 0;
 	if (sends_rts(mac, s)) {
@@ -232,6 +235,19 @@ static void give_back(struct mac *mac, struct mac_station *s,
 		mac->ops->done(mac->ctx, s - mac->stations, frame);
 }
 
+/* Whether @frame may be sent again, and if so at which rate. */
+static bool goes_again(const struct mac_station *s, struct mac_frame *frame)
+{
+	unsigned int limit = rate_chain_attempts(&frame->chain);
+
+	if (!limit)
+		return frame->attempts < s->config.retry_limit;
+	if (frame->attempts >= limit)
+		return false;
+	frame->rate = rate_chain_next(&frame->chain, frame->attempts);
+	return true;
+}
+
 /*
  * The attempt of @s is over; bit i of @acked says that its i-th frame was
  * acknowledged. What was, and what has no attempt left, leaves the queue. The
@@ -250,8 +266,7 @@ static void settle(struct mac *mac, struct mac_station *s, uint64_t acked)
 		struct mac_frame *frame = s->sent[i];
 		bool ok = acked >> i & 1;
 
-		if (!ok && frame->wants_ack &&
-		    frame->attempts < s->config.retry_limit)
+		if (!ok && frame->wants_ack && goes_again(s, frame))
 			continue;
 		anew |= !i;
 		unlink_frame(s, frame);
@@ -283,7 +298,11 @@ void exchange_yield(struct mac *mac, struct mac_station *s)
 static void end_attempt(struct mac *mac, struct mac_station *s,
 			const struct mac_frame *frame, enum mac_outcome what)
 {
+	const struct phy_rate *rate = phy_rate_of(mac->config.phy,
+						  mac_rate(mac, frame));
+
 	mac_record(mac, s, what, ((uint64_t)frame->bytes << 16) | frame->attempts);
+	s->counters.attempts_at[rate - phy_rates]++;
 	if (frame->wants_ack) {
 		s->counters.tx++;
 		s->counters.retries += frame->attempts > 1;

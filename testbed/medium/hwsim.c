@@ -112,9 +112,19 @@ static void on_status(void *ctx, int from, struct mac_frame *frame, bool acked)
 {
 	struct front_end *fe = ctx;
 
+	const struct hwsim_frame *hwsim = &air_frame(frame)->hwsim;
+	const struct hwsim_tx_rate fixed[HWSIM_TX_RATES] = {
+		{ rate_index(fe, frame), frame->attempts },
+		{ -1, 0 }, { -1, 0 }, { -1, 0 },
+	};
+	struct hwsim_tx_rate done[HWSIM_TX_RATES];
+
 	(void)from;
-	hwsim_report(fe->link, &air_frame(frame)->hwsim, rate_index(fe, frame),
-		     frame->attempts, acked);
+	/* In their places: hwsim keeps the flags that it has for each. */
+	hwsim_tries_done(rate_chain_attempts(&frame->chain) ? hwsim->rates.tries
+							    : fixed,
+			 frame->attempts, done);
+	hwsim_report(fe->link, hwsim, done, acked);
 	fe->in_hand--;
 }
 
@@ -217,6 +227,10 @@ static void on_frame(void *ctx, const struct hwsim_frame *hwsim)
 	memcpy(frame->bytes, hwsim->bytes, hwsim->length);
 	frame->hwsim.bytes = frame->bytes;
 	classify(fe, frame);
+	if (fe->options.config.kernel_rates &&
+	    !hwsim_rate_chain(&hwsim->rates, hwsim->freq, fe->options.config.phy,
+			      &frame->mac.chain))
+		fe->integrity.unknown_rate++;
 	fe->in_hand++;
 	record_frame(&fe->options.recording, fe->now, from, &frame->mac);
 	mac_enqueue(&fe->mac, from, &frame->mac, fe->now);

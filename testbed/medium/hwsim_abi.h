@@ -28,7 +28,8 @@ enum hwsim_attribute {
 	HWSIM_ATTR_TX_INFO = 7,
 	HWSIM_ATTR_COOKIE = 8,
 	HWSIM_ATTR_FREQ = 19,
-	HWSIM_ATTR_LAST = HWSIM_ATTR_FREQ,
+	HWSIM_ATTR_TX_INFO_FLAGS = 21,
+	HWSIM_ATTR_LAST = HWSIM_ATTR_TX_INFO_FLAGS,
 };
 
 /* HWSIM_ATTR_FLAGS */
@@ -42,6 +43,19 @@ struct hwsim_tx_rate {
 	int8_t index;		/* in the band's rate table; -1 ends the list */
 	uint8_t count;		/* attempts at this rate */
 } __attribute__((packed));
+
+/* HWSIM_ATTR_TX_INFO_FLAGS is an array of exactly four of these. */
+struct hwsim_tx_rate_flag {
+	int8_t index;
+	uint16_t flags;
+} __attribute__((packed));
+
+#define HWSIM_RATE_MCS		(1U << 3)	/* the index is HT's */
+#define HWSIM_RATE_40_MHZ	(1U << 5)
+#define HWSIM_RATE_SHORT_GI	(1U << 7)
+#define HWSIM_RATE_VHT_MCS	(1U << 8)	/* the index is VHT's */
+#define HWSIM_RATE_80_MHZ	(1U << 9)
+#define HWSIM_RATE_160_MHZ	(1U << 10)
 
 /* hwsim frees frames on its own when this many wait for their TX status. */
 #define HWSIM_QUEUE_LIMIT	200

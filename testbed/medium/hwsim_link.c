@@ -126,6 +126,24 @@ static void take_error(struct hwsim_link *link, struct nlmsghdr *nlh)
 	link->integrity->einval++;
 }
 
+/* A frame whose rates are missing, or not four, comes without any. */
+static void take_rates(struct hwsim_rates *rates, struct nlattr *tries,
+		       struct nlattr *flags)
+{
+	struct hwsim_tx_rate_flag flag[HWSIM_TX_RATES] = { 0 };
+
+	memset(rates, 0, sizeof(*rates));
+	for (int i = 0; i < HWSIM_TX_RATES; i++)
+		rates->tries[i].index = -1;
+	if (!tries || nla_len(tries) != sizeof(rates->tries))
+		return;
+	memcpy(rates->tries, nla_data(tries), sizeof(rates->tries));
+	if (flags && nla_len(flags) == sizeof(flag))
+		memcpy(flag, nla_data(flags), sizeof(flag));
+	for (int i = 0; i < HWSIM_TX_RATES; i++)
+		rates->flags[i] = flag[i].flags;
+}
+
 static void take_frame(struct hwsim_link *link, struct nlmsghdr *nlh,
 		       hwsim_frame_handler handler, void *ctx)
 {
@@ -150,6 +168,8 @@ static void take_frame(struct hwsim_link *link, struct nlmsghdr *nlh,
 	frame.flags = nla_get_u32(attrs[HWSIM_ATTR_FLAGS]);
 	frame.freq = attrs[HWSIM_ATTR_FREQ] ?
 		     nla_get_u32(attrs[HWSIM_ATTR_FREQ]) : 0;
+	take_rates(&frame.rates, attrs[HWSIM_ATTR_TX_INFO],
+		   attrs[HWSIM_ATTR_TX_INFO_FLAGS]);
 	frame.bytes = nla_data(attrs[HWSIM_ATTR_FRAME]);
 	frame.length = nla_len(attrs[HWSIM_ATTR_FRAME]);
 	handler(ctx, &frame);
@@ -258,11 +278,8 @@ void hwsim_deliver(struct hwsim_link *link, const uint8_t *to,
 }
 
 void hwsim_report(struct hwsim_link *link, const struct hwsim_frame *frame,
-		  uint32_t rate_index, unsigned int attempts, bool acked)
+		  const struct hwsim_tx_rate *done, bool acked)
 {
-	struct hwsim_tx_rate rates[HWSIM_TX_RATES] = {
-		{ rate_index, attempts }, { -1, 0 }, { -1, 0 }, { -1, 0 },
-	};
 	struct nlmsghdr *nlh = put_message(link, HWSIM_CMD_TX_INFO_FRAME,
 					   MESSAGE_CHECKED, 0);
 
@@ -273,7 +290,8 @@ void hwsim_report(struct hwsim_link *link, const struct hwsim_frame *frame,
 	put_attribute(nlh, HWSIM_ATTR_COOKIE, &frame->cookie,
 		      sizeof(frame->cookie));
 	put_u32(nlh, HWSIM_ATTR_SIGNAL, (uint32_t)SIGNAL_DBM);
-	put_attribute(nlh, HWSIM_ATTR_TX_INFO, rates, sizeof(rates));
+	put_attribute(nlh, HWSIM_ATTR_TX_INFO, done,
+		      HWSIM_TX_RATES * sizeof(*done));
 	end_message(link, nlh);
 }
 
@@ -284,18 +302,4 @@ void hwsim_flush(struct hwsim_link *link)
 	link->out_length = 0;
 	if (length && send(link->fd, link->out, length, 0) != (ssize_t)length)
 		fatal("lost the netlink socket: %s", strerror(errno));
-}
-
-uint32_t hwsim_rate_index(uint32_t freq, unsigned int rate)
-{
-	static const unsigned int table[] = {
-		10, 20, 55, 110, 60, 90, 120, 180, 240, 360, 480, 540,
-	};
-	/* Above 2.4 GHz the table begins after the four DSSS rates. */
-	unsigned int first = freq > 3000 ? 4 : 0, best = first;
-
-	for (unsigned int i = first; i < sizeof(table) / sizeof(table[0]); i++)
-		if (table[i] <= rate && table[i] >= table[best])
-			best = i;
-	return best - first;
 }

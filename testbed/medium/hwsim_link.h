@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "hwsim_rates.h"
 #include "mac.h"
 #include "stats_json.h"
 
@@ -24,6 +25,7 @@ struct hwsim_frame {
 	uint32_t freq;			/* MHz */
 	const uint8_t *bytes;		/* MPDU without FCS */
 	size_t length;
+	struct hwsim_rates rates;
 };
 
 typedef void (*hwsim_frame_handler)(void *ctx, const struct hwsim_frame *frame);
@@ -48,17 +50,11 @@ void hwsim_deliver(struct hwsim_link *link, const uint8_t *to,
 		   const struct hwsim_frame *frame, uint32_t rate_index,
 		   bool may_refuse);
 
-/* Report the end of @frame after @attempts at @rate_index to its radio. */
+/* Report the end of @frame after the four entries of @done to its radio. */
 void hwsim_report(struct hwsim_link *link, const struct hwsim_frame *frame,
-		  uint32_t rate_index, unsigned int attempts, bool acked);
+		  const struct hwsim_tx_rate *done, bool acked);
 
 /* Send what deliver and report have gathered. */
 void hwsim_flush(struct hwsim_link *link);
-
-/*
- * Index in hwsim's rate table of the band of @freq of @rate (100 kb/s), or of
- * the highest below it: hwsim knows legacy rates only.
- */
-uint32_t hwsim_rate_index(uint32_t freq, unsigned int rate);
 
 #endif

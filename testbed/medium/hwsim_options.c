@@ -20,12 +20,17 @@ static const char hwsim_help[] =
 "\n"
 "  --retry M         attempts in all for a frame (default 7)\n"
 MAC_OPTIONS_HELP
-"  --station ADDR[,name=NAME][,retry=M][,cwmin=N][,cwmax=N][,aifsn=K][,access=A]\n"
+"  --rates WHOSE     fixed (default): the profile's, or a station's own; kernel:\n"
+"                    what the kernel's rate control chose for each attempt, as\n"
+"                    often as it said\n"
+"  --station ADDR[,name=NAME][,retry=M][,cwmin=N][,cwmax=N][,aifsn=K][,rate=R]\n"
+"            [,access=A]\n"
 "                    a radio by its interface's address; N counts the values\n"
 "                    of the contention window (802.11b: 32 and 1024). Radios\n"
 "                    not named here get the defaults. K is EDCA's AIFSN: the\n"
-"                    station is one access category. A is dcf, idle-sense or,\n"
-"                    of an access point among such, aap. May be repeated.\n"
+"                    station is one access category. R is the rate of its data\n"
+"                    in Mb/s. A is dcf, idle-sense or, of an access point among\n"
+"                    such, aap. May be repeated.\n"
 "  --stats FILE      where SIGTERM writes the statistics (JSON)\n"
 "  --pcap FILE       every attempt, with radiotap headers; collided ones have\n"
 "                    the failed FCS flag\n"
@@ -52,6 +57,14 @@ static void take_station(struct words *words, const char *text)
 	words->stations[words->n_stations++] = text;
 }
 
+/* Whether the kernel's rate control has the say. */
+static bool parse_rates(const char *text)
+{
+	if (strcmp(text, "kernel") && strcmp(text, "fixed"))
+		usage_error("--rates: '%s' is neither 'fixed' nor 'kernel'", text);
+	return !strcmp(text, "kernel");
+}
+
 static void take_option(struct hwsim_options *options, struct words *words,
 			int option, const char *word)
 {
@@ -62,6 +75,9 @@ static void take_option(struct hwsim_options *options, struct words *words,
 		break;
 	case 'a':
 		take_station(words, optarg);
+		break;
+	case 'g':
+		options->config.kernel_rates = parse_rates(optarg);
 		break;
 	case 'o':
 		words->stats = optarg;
@@ -92,7 +108,7 @@ static void parse_stations(struct hwsim_options *options,
 		struct mac_station_config *station = &options->stations[i];
 
 		*station = options->defaults;
-		parse_station(words->stations[i], station);
+		parse_station(words->stations[i], options->config.phy, station);
 		for (int j = 0; j < i; j++)
 			if (!memcmp(station->addr, options->stations[j].addr,
 				    MAC_ADDR_LEN))
@@ -101,6 +117,9 @@ static void parse_stations(struct hwsim_options *options,
 					    station->name);
 	}
 	options->n_stations = words->n_stations;
+	for (int i = 0; i < options->n_stations; i++)
+		if (options->stations[i].rate && options->config.kernel_rates)
+			usage_error("--station: rate excludes --rates kernel");
 }
 
 static FILE *open_stats(const char *path)
@@ -118,6 +137,7 @@ void hwsim_parse_options(struct hwsim_options *options, int argc, char **argv)
 		MAC_OPTIONS,
 		{ "retry", required_argument, NULL, 'm' },
 		{ "station", required_argument, NULL, 'a' },
+		{ "rates", required_argument, NULL, 'g' },
 		{ "stats", required_argument, NULL, 'o' },
 		{ "pcap", required_argument, NULL, 'c' },
 		{ "record", required_argument, NULL, 'w' },

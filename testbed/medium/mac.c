@@ -213,7 +213,9 @@ void mac_enqueue(struct mac *mac, int from, struct mac_frame *frame, ns_t now)
 	frame->next = NULL;
 	frame->attempts = 0;
 	frame->arrived = false;
-	if (!frame->rate && !frame->basic_rate)
+	if (rate_chain_attempts(&frame->chain))
+		frame->rate = rate_chain_next(&frame->chain, 0);
+	else if (!frame->rate && !frame->basic_rate)
 		frame->rate = s->config.rate;
 	if (frame->to >= 0)
 		frame->sequence = s->next_sequence[frame->to]++;

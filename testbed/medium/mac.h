@@ -24,7 +24,8 @@
 
 #include "channel.h"
 #include "idle_sense.h"
-#include "phy.h"
+#include "phy_rate.h"
+#include "rate_chain.h"
 #include "rng.h"
 
 #define MAC_ADDR_LEN		6
@@ -49,6 +50,7 @@ struct mac_frame {
 	unsigned int bytes;	/* MPDU with FCS */
 	bool wants_ack;
 	unsigned int rate;	/* 100 kb/s; 0 = by @basic_rate and the station */
+	struct rate_chain chain;	/* goes before @rate and the retry limit */
 	bool basic_rate;	/* at the lowest basic rate, not the data rate */
 	bool carries_data;	/* unicast data with payload, for the counters */
 	unsigned int attempts;	/* transmissions so far; the core counts */
@@ -82,6 +84,7 @@ struct mac_counters {
 	uint64_t queue_high_water;
 	uint64_t heard;			/* transmissions, of MAC_IDLE_SENSE */
 	uint64_t idle_slots;		/* before them */
+	uint64_t attempts_at[PHY_N_RATES];	/* of all frames, by phy_rates[] */
 	ns_t airtime;			/* its attempts and the ACKs to them */
 };
 
@@ -189,6 +192,7 @@ struct mac_config {
 	ns_t max_ppdu;			/* longest A-MPDU in the air */
 	double idle_target;		/* of Idle Sense and AAP */
 	struct channel_config channel;
+	bool kernel_rates;	/* frames bring their chains; for the statistics */
 	uint64_t seed;
 };
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "options.h"
+#include "phy_rate.h"
 
 static void complain(const char *format, va_list args)
 {
@@ -89,4 +90,19 @@ const struct phy_profile *parse_phy(const char *text)
 		usage_error("--phy: no profile '%s'; there are %s", text,
 			    phy_names());
 	return phy;
+}
+
+unsigned int parse_rate(const char *option, const char *text,
+			const struct phy_profile *phy)
+{
+	char rates[128], *end;
+	double mbps = strtod(text, &end);
+	unsigned int rate = mbps > 0 && mbps < 1e4 ? lround(10 * mbps) : 0;
+
+	phy_rate_list(phy, rates, sizeof(rates));
+	if (!isdigit((unsigned char)*text) || *end || !phy_rate_of(phy, rate) ||
+	    fabs(10 * mbps - rate) > 1e-6)
+		usage_error("%s: '%s' is no rate of %s, which has %s Mb/s",
+			    option, text, phy->name, rates);
+	return rate;
 }

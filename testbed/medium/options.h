@@ -39,6 +39,10 @@ ns_t parse_seconds(const char *option, const char *text);
 /* "on" or "off". */
 bool parse_switch(const char *option, const char *text);
 
+/* A rate of @phy in Mb/s, in 100 kb/s; a wrong one's message lists them. */
+unsigned int parse_rate(const char *option, const char *text,
+			const struct phy_profile *phy);
+
 /* A profile by name; the message of an unknown one lists those that are. */
 const struct phy_profile *parse_phy(const char *text);
 

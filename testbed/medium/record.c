@@ -48,6 +48,20 @@ void record_station(struct recording *recording, ns_t now,
 	fprintf(recording->file, "station %s\n", words);
 }
 
+static void put_rate(struct recording *recording, const struct mac_frame *frame)
+{
+	const struct rate_chain *chain = &frame->chain;
+
+	if (!rate_chain_attempts(chain)) {
+		fprintf(recording->file, "%u\n", frame->rate);
+		return;
+	}
+	for (int i = 0; i < RATE_CHAIN_MAX && chain->count[i]; i++)
+		fprintf(recording->file, "%s%ux%u", i ? "+" : "", chain->rate[i],
+			chain->count[i]);
+	fputc('\n', recording->file);
+}
+
 static void put_frame(struct recording *recording, int from,
 		      const struct mac_frame *frame)
 {
@@ -62,8 +76,9 @@ static void put_frame(struct recording *recording, int from,
 	if (end == flags)
 		*end++ = '-';
 	*end = '\0';
-	fprintf(recording->file, "frame %d %d %u %s %u\n", from, frame->to,
-		frame->bytes, flags, 0);
+	fprintf(recording->file, "frame %d %d %u %s ", from, frame->to,
+		frame->bytes, flags);
+	put_rate(recording, frame);
 }
 
 void record_frame(struct recording *recording, ns_t now, int from,

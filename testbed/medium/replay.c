@@ -171,17 +171,51 @@ static void take_recorded_option(struct replay *replay, char *words)
 	take_mac_option(&replay->config, option);
 }
 
+static bool known_rate(const struct replay *replay, unsigned int rate)
+{
+	return phy_rate_of(replay->config.phy, rate);
+}
+
+/* "0", "110", or a retry chain "110x2+55x4". */
+static void read_rate(struct replay *replay, const char *word,
+		      struct mac_frame *frame)
+{
+	struct rate_chain *chain = &frame->chain;
+	int end = 0;
+
+	if (sscanf(word, "%u%n", &frame->rate, &end) == 1 && !word[end]) {
+		if (frame->rate && !known_rate(replay, frame->rate))
+			bad_line(replay, "has a rate that the profile has not");
+		return;
+	}
+	frame->rate = 0;
+	for (int i = 0; i < RATE_CHAIN_MAX; i++) {
+		if (sscanf(word, "%ux%u%n", &chain->rate[i], &chain->count[i],
+			   &end) != 2 || !chain->count[i] ||
+		    chain->count[i] > RETRY_MAX ||
+		    !known_rate(replay, chain->rate[i]))
+			break;
+		word += end;
+		if (!*word) {
+			replay->mac.config.kernel_rates = true;
+			return;
+		}
+		if (*word++ != '+')
+			break;
+	}
+	bad_line(replay, "has rates that are not RATE or RATExCOUNT+...");
+}
+
 static void read_frame(struct replay *replay, const char *words,
 		       struct event *event)
 {
 	struct mac_frame *frame = &event->frame;
-	unsigned int rate;
 	char flags[8];
-	int end = 0;
+	int rate = 0;
 
 	*frame = (struct mac_frame){ 0 };
-	if (sscanf(words, "%d %d %u %7s %u%n", &event->from, &frame->to,
-		   &frame->bytes, flags, &rate, &end) != 5 || words[end])
+	if (sscanf(words, "%d %d %u %7s %n", &event->from, &frame->to,
+		   &frame->bytes, flags, &rate) != 4 || !rate || !words[rate])
 		bad_line(replay, "is not `frame FROM TO BYTES FLAGS RATE`");
 	if (event->from < 0 || event->from >= replay->mac.n_stations ||
 	    frame->to < MAC_EVERYBODY || frame->to >= replay->mac.n_stations)
@@ -193,6 +227,7 @@ static void read_frame(struct replay *replay, const char *words,
 	frame->wants_ack = strchr(flags, 'a');
 	frame->basic_rate = strchr(flags, 'b');
 	frame->carries_data = strchr(flags, 'd');
+	read_rate(replay, words + rate, frame);
 }
 
 /* What follows the time on a line. */
@@ -212,7 +247,7 @@ static void read_event(struct replay *replay, char *words)
 	} else if (!strcmp(words, "station") && rest) {
 		event->kind = EVENT_STATION;
 		event->station = (struct mac_station_config){ 0 };
-		parse_station(rest, &event->station);
+		parse_station(rest, replay->config.phy, &event->station);
 		if (!event->station.retry_limit || !event->station.cw_min)
 			bad_line(replay, "has a station without retry or cwmin");
 	} else if (!strcmp(words, "end") && rest &&

@@ -13,6 +13,7 @@
 #include "mac_options.h"
 #include "options.h"
 #include "record.h"
+#include "station_option.h"
 #include "stats_json.h"
 
 /* MAC header 24, LLC/SNAP 8, FCS 4 (8.2.3, 802.2): what goes around an MSDU. */
@@ -38,6 +39,7 @@ struct saturation {
 	enum mac_access access;
 	struct category categories[MAX_CATEGORIES];	/* of EDCA */
 	unsigned int n_categories;
+	const char *fields[MAC_MAX_STATIONS];	/* of --station, by number */
 	ns_t duration;
 	bool json;
 	const char *record;
@@ -66,6 +68,9 @@ static const char saturate_help[] =
 "                    up to four AIFSN:CWMIN:CWMAX, comma separated, the highest\n"
 "                    priority last, or `default`, the standard's BK, BE, VI, VO\n"
 "  --retry M         attempts in all for a frame (default 7)\n"
+"  --station I,FIELD=VALUE,...\n"
+"                    of the I-th station, from 1: rate in Mb/s, retry, cwmin,\n"
+"                    cwmax, aifsn, access, name. May be repeated\n"
 "  --seconds S       simulated time (default 10)\n"
 MAC_OPTIONS_HELP
 "  --record FILE     the arrival trace, for `dcfmedium replay`\n"
@@ -98,6 +103,19 @@ static void parse_categories(struct saturation *run, const char *text)
 	}
 }
 
+/* "I,FIELD=VALUE,...": the fields wait until the profile is known. */
+static void take_station(struct saturation *run, const char *text)
+{
+	unsigned int number;
+	int length = 0;
+
+	if (sscanf(text, "%u,%n", &number, &length) != 1 || !length || !number ||
+	    number > MAC_MAX_STATIONS)
+		usage_error("--station: '%s' is not NUMBER,FIELD=VALUE with the first station 1",
+			    text);
+	run->fields[number - 1] = text + length;
+}
+
 static void take_option(struct saturation *run, int option, const char *word)
 {
 	switch (option) {
@@ -110,6 +128,9 @@ static void take_option(struct saturation *run, int option, const char *word)
 		break;
 	case 'a':
 		run->access = parse_access("--access", optarg);
+		break;
+	case 'x':
+		take_station(run, optarg);
 		break;
 	case 'q':
 		parse_categories(run, optarg);
@@ -145,6 +166,7 @@ static void parse_options(struct saturation *run, int argc, char **argv)
 		{ "access", required_argument, NULL, 'a' },
 		{ "edca", required_argument, NULL, 'q' },
 		{ "retry", required_argument, NULL, 'm' },
+		{ "station", required_argument, NULL, 'x' },
 		{ "seconds", required_argument, NULL, 's' },
 		{ "record", required_argument, NULL, 'w' },
 		{ "json", no_argument, NULL, 'j' },
@@ -164,6 +186,12 @@ static void parse_options(struct saturation *run, int argc, char **argv)
 			    MAC_MAX_STATIONS);
 	if (run->n_categories && run->access != MAC_DCF)
 		usage_error("--edca and --access exclude each other");
+	for (unsigned int i = 0; i < MAC_MAX_STATIONS; i++)
+		if (run->fields[i] && (i >= run->stations || run->n_categories))
+			usage_error(run->n_categories ?
+				    "--edca and --station exclude each other" :
+				    "--station: there are fewer than %u stations",
+				    i + 1);
 	check_mac_options(&run->config);
 }
 
@@ -198,6 +226,8 @@ static void add_station(struct saturation *run, unsigned int i, const char *name
 	if (run->access == MAC_AAP && i > 0)
 		station.access = MAC_IDLE_SENSE;
 	snprintf(station.name, sizeof(station.name), "%s", name);
+	if (run->fields[i])
+		parse_station_fields(run->fields[i], run->config.phy, &station);
 	join(run, &station);
 }
 

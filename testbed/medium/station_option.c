@@ -48,7 +48,8 @@ void name_after_address(struct mac_station_config *station)
 		 a[5]);
 }
 
-static void parse_field(char *field, struct mac_station_config *station)
+static void parse_field(char *field, const struct phy_profile *phy,
+			struct mac_station_config *station)
 {
 	char *value = strchr(field, '=');
 
@@ -70,6 +71,8 @@ static void parse_field(char *field, struct mac_station_config *station)
 					       CW_LIMIT);
 	else if (!strcmp(field, "aifsn"))
 		station->aifsn = parse_number("--station: aifsn", value, 1, 15);
+	else if (!strcmp(field, "rate"))
+		station->rate = parse_rate("--station: rate", value, phy);
 	else if (!strcmp(field, "radio"))
 		station->radio = parse_number("--station: radio", value, 0,
 					      MAC_MAX_STATIONS);
@@ -79,7 +82,7 @@ static void parse_field(char *field, struct mac_station_config *station)
 	else if (!strcmp(field, "access"))
 		station->access = parse_access("--station: access", value);
 	else
-		usage_error("--station: no field '%s'; there are name, retry, cwmin, cwmax, aifsn, access, radio, priority",
+		usage_error("--station: no field '%s'; there are name, retry, cwmin, cwmax, aifsn, rate, access, radio, priority",
 			    field);
 }
 
@@ -101,27 +104,42 @@ void station_words(const struct mac_station_config *station,
 	if (station->aifsn)
 		length += snprintf(words + length, STATION_WORDS_MAX - length,
 				   ",aifsn=%u", station->aifsn);
+	if (station->rate)
+		length += snprintf(words + length, STATION_WORDS_MAX - length,
+				   ",rate=%g", station->rate / 10.0);
 	if (station->radio)
 		snprintf(words + length, STATION_WORDS_MAX - length,
 			 ",radio=%u,priority=%u", station->radio,
 			 station->priority);
 }
 
-void parse_station(const char *text, struct mac_station_config *station)
+void parse_station_fields(const char *text, const struct phy_profile *phy,
+			  struct mac_station_config *station)
 {
-	char *copy = strdup(text), *rest = copy, *field;
+	char *copy = strdup(text), *rest = *copy ? copy : NULL, *field;
 
 	if (!copy)
 		fatal("out of memory");
-	field = strsep(&rest, ",");
-	if (!parse_address(field, station->addr))
-		usage_error("--station: '%s' is not a station's address such as 02:00:00:00:01:00",
-			    field);
-	name_after_address(station);
 	while ((field = strsep(&rest, ",")))
-		parse_field(field, station);
+		parse_field(field, phy, station);
 	if (station->cw_max < station->cw_min)
 		usage_error("--station: cwmax %u is below cwmin %u",
 			    station->cw_max, station->cw_min);
 	free(copy);
+}
+
+void parse_station(const char *text, const struct phy_profile *phy,
+		   struct mac_station_config *station)
+{
+	size_t length = strcspn(text, ",");
+	char *address = strndup(text, length);
+
+	if (!address)
+		fatal("out of memory");
+	if (!parse_address(address, station->addr))
+		usage_error("--station: '%s' is not a station's address such as 02:00:00:00:01:00",
+			    address);
+	free(address);
+	name_after_address(station);
+	parse_station_fields(text + length + (text[length] == ','), phy, station);
 }

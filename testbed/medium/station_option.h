@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The value of --station: ADDR,name=NAME[,retry=M][,cwmin=N][,cwmax=N] */
+/* The value of --station: ADDR[,FIELD=VALUE]..., or NUMBER[,FIELD=VALUE]... */
 #ifndef DCFMEDIUM_STATION_OPTION_H
 #define DCFMEDIUM_STATION_OPTION_H
 
@@ -9,7 +9,12 @@
  * Fill *@station from @text; what @text does not say keeps the value it has,
  * and the name becomes the address. A wrong value ends the program.
  */
-void parse_station(const char *text, struct mac_station_config *station);
+void parse_station(const char *text, const struct phy_profile *phy,
+		   struct mac_station_config *station);
+
+/* The same of the fields alone, "name=NAME,retry=M"; an empty text is none. */
+void parse_station_fields(const char *text, const struct phy_profile *phy,
+			  struct mac_station_config *station);
 
 /* The address in the usual notation, as the name of an unnamed station. */
 void name_after_address(struct mac_station_config *station);

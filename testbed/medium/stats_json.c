@@ -54,6 +54,22 @@ static void write_counter(FILE *out, const char *name, uint64_t value)
 	fprintf(out, ", \"%s\": %" PRIu64, name, value);
 }
 
+/* Attempts of all frames by their rate in Mb/s. */
+static void write_rates(FILE *out, const struct mac_counters *c)
+{
+	const char *comma = "";
+
+	fputs(", \"attempts_by_rate\": {", out);
+	for (int i = 0; i < PHY_N_RATES; i++) {
+		if (!c->attempts_at[i])
+			continue;
+		fprintf(out, "%s\"%g\": %" PRIu64, comma,
+			phy_rates[i].rate / 10.0, c->attempts_at[i]);
+		comma = ", ";
+	}
+	fputc('}', out);
+}
+
 static void write_station(FILE *out, const struct mac_station *s)
 {
 	const struct mac_counters *c = &s->counters;
@@ -82,6 +98,7 @@ static void write_station(FILE *out, const struct mac_station *s)
 	write_counter(out, "backlog_start", c->backlog_start);
 	write_counter(out, "backlog", s->backlog);
 	write_counter(out, "queue_high_water", c->queue_high_water);
+	write_rates(out, c);
 	if (s->config.access == MAC_IDLE_SENSE)
 		fprintf(out, ", \"mean_idle_slots\": %.4f, \"window\": %.2f",
 			c->heard ? (double)c->idle_slots / c->heard : 0,
@@ -97,6 +114,7 @@ static void write_integrity(FILE *out, const struct integrity *integrity)
 	write_counter(out, "unknown_station", integrity->unknown_station);
 	write_counter(out, "queue_overflow", integrity->queue_overflow);
 	write_counter(out, "malformed", integrity->malformed);
+	write_counter(out, "unknown_rate", integrity->unknown_rate);
 	fputc('}', out);
 }
 
@@ -111,6 +129,8 @@ void stats_write(FILE *out, const struct mac *mac, ns_t now,
 		mac->config.phy->name);
 	write_counter(out, "seed", mac->config.seed);
 	fprintf(out, ", \"eifs\": %s", mac->config.eifs ? "true" : "false");
+	fprintf(out, ", \"rates\": \"%s\"",
+		mac->config.kernel_rates ? "kernel" : "fixed");
 	fprintf(out, ", \"idle_target\": %.4f,\n", mac->config.idle_target);
 	fprintf(out, " \"virtual_s\": %.9f, \"digest\": \"%016" PRIx64 "\"",
 		seconds(span), mac->digest);

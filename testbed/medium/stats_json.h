@@ -18,6 +18,7 @@ struct integrity {
 	uint64_t unknown_station;
 	uint64_t queue_overflow;
 	uint64_t malformed;
+	uint64_t unknown_rate;
 };
 
 /* What `saturate` knows beyond the medium's counters. */

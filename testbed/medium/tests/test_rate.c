@@ -87,11 +87,46 @@ static void aggregates_by_format(int *failures)
 	}
 }
 
+/* Nobody answers: the chain is used up attempt by attempt, then it is over. */
+static void chain_is_followed(int *failures)
+{
+	static const ns_t data[] = {
+		US(192 + 1118), US(192 + 1118), US(192 + 2235), US(192 + 12288),
+		US(192 + 12288), US(192 + 12288),
+	};
+	struct cell *cell = cell_begin(true, UINT_MAX, 1);
+	int a = cell_station(cell, 1, 1, 2);
+	struct mac_frame *frame = calloc(1, sizeof(*frame));
+	ns_t start = US(1000);
+
+	frame->to = MAC_NOBODY;
+	frame->bytes = 1536;
+	frame->wants_ack = true;
+	frame->rate = 20;
+	frame->chain = (struct rate_chain){ { 110, 55, 10 }, { 2, 1, 3 } };
+	cell_play(cell, start);
+	mac_enqueue(&cell->mac, a, frame, start);
+	cell_play(cell, US(200000));
+	EXPECT_EQ(cell->n_attempts, 6);
+	for (int i = 0; i < 6; i++) {
+		EXPECT_EQ(cell->attempts[i].start, start);
+		start += data[i] + ACK_TIMEOUT;
+	}
+	EXPECT_EQ(cell->n_outcomes, 1);
+	EXPECT_EQ(cell->outcomes[0].attempts, 6);
+	EXPECT_EQ(cell->mac.stations[a].counters.attempts_at[3], 2);
+	EXPECT_EQ(cell->mac.stations[a].counters.attempts_at[2], 1);
+	EXPECT_EQ(cell->mac.stations[a].counters.attempts_at[0], 3);
+	EXPECT_EQ(cell->mac.stations[a].counters.drops, 1);
+	cell_end(cell);
+}
+
 int main(void)
 {
 	static const struct tap_case cases[] = {
 		{ "a frame goes at its own rate", each_frame_its_own },
 		{ "a station's data goes at its rate", station_has_a_rate },
+		{ "a retry chain is followed to its end", chain_is_followed },
 		{ "A-MPDUs are formed at HT rates only", aggregates_by_format },
 		{ }
 	};
