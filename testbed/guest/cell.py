@@ -120,7 +120,7 @@ class Cell:
         words += ["--eifs", "on" if medium["eifs"] else "off", "--retry", str(medium["retry"])]
         words += ["--seed", str(self.plan["seed"]), "--stats", str(self.run_dir / "medium.json")]
         if medium["pcap"]:
-            words += ["--pcap", str(self.run_dir / "air.pcap")]
+            words += ["--pcap", str(self.run_dir / "air.pcapng")]
         if medium["record"]:
             words += ["--record", str(self.run_dir / "arrivals.txt")]
         for number, name in enumerate(["ap", *self.stations]):

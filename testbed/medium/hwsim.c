@@ -18,13 +18,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "air_trace.h"
 #include "commands.h"
 #include "hwsim_abi.h"
 #include "hwsim_link.h"
 #include "hwsim_options.h"
 #include "mac.h"
 #include "options.h"
-#include "pcap.h"
 #include "record.h"
 #include "station_option.h"
 #include "stats_json.h"
@@ -33,11 +33,7 @@
 
 /* Shortest frame with a receiver address, and where that is (8.2.4). */
 #define MPDU_MIN	10
-#define MPDU_ADDR1	4
-#define FC0_TYPE	0x0c
-#define FC0_TYPE_DATA	0x08
 #define FC0_NO_PAYLOAD	0x40
-#define FC1_RETRY	0x08
 
 /* A frame between its arrival and its TX status. */
 struct air_frame {
@@ -139,20 +135,9 @@ static void on_attempt(void *ctx, int from, const struct mac_attempt *attempt)
 {
 	struct front_end *fe = ctx;
 	const struct hwsim_frame *hwsim = &air_frame(attempt->frame)->hwsim;
-	struct pcap_attempt record = {
-		.start = attempt->start,
-		.rate = mac_rate(&fe->mac, attempt->frame),
-		.freq = hwsim->freq,
-		.number = attempt->frame->attempts,
-		.lost = attempt->end == MAC_END_COLLIDED ||
-			attempt->end == MAC_END_LOST,
-		.bytes = hwsim->bytes,
-		.length = hwsim->length,
-	};
+	struct air_frame_bytes frame = { hwsim->bytes, hwsim->length, hwsim->freq };
 
-	(void)from;
-	if (fe->options.pcap)
-		pcap_write(fe->options.pcap, &record);
+	air_trace_attempt(&fe->options.trace, &fe->mac, from, attempt, &frame);
 }
 
 static const struct mac_ops hwsim_ops = {
@@ -342,8 +327,10 @@ int hwsim_command(int argc, char **argv)
 
 	hwsim_parse_options(&fe.options, argc, argv);
 	mac_init(&fe.mac, &fe.options.config, &hwsim_ops, &fe);
-	for (int i = 0; i < fe.options.n_stations; i++)
+	for (int i = 0; i < fe.options.n_stations; i++) {
 		add_station(&fe, &fe.options.stations[i]);
+		air_trace_station(&fe.options.trace, &fe.options.stations[i]);
+	}
 	fe.link = hwsim_open(&fe.integrity);
 	open_events(&fe);
 	fe.now = clock_now();
@@ -357,8 +344,7 @@ int hwsim_command(int argc, char **argv)
 	}
 	write_stats(&fe);
 	record_end(&fe.options.recording, fe.now, fe.mac.digest);
-	if (fe.options.pcap && fclose(fe.options.pcap))
-		fatal("--pcap: cannot write: %s", strerror(errno));
+	air_trace_end(&fe.options.trace);
 	hwsim_close(fe.link);
 	return EXIT_SUCCESS;
 }

@@ -7,7 +7,6 @@
 #include "hwsim_options.h"
 #include "mac_options.h"
 #include "options.h"
-#include "pcap.h"
 #include "record.h"
 #include "station_option.h"
 
@@ -32,8 +31,8 @@ MAC_OPTIONS_HELP
 "                    in Mb/s. A is dcf, idle-sense or, of an access point among\n"
 "                    such, aap. May be repeated.\n"
 "  --stats FILE      where SIGTERM writes the statistics (JSON)\n"
-"  --pcap FILE       every attempt, with radiotap headers; collided ones have\n"
-"                    the failed FCS flag\n"
+"  --pcap FILE       what was in the air, as pcapng with radiotap headers; what\n"
+"                    collided is on the second interface\n"
 "  --record FILE     the arrival trace, for `dcfmedium replay`\n"
 "\n"
 "example:\n"
@@ -161,7 +160,6 @@ void hwsim_parse_options(struct hwsim_options *options, int argc, char **argv)
 	parse_stations(options, &words);
 	if (words.stats)
 		options->stats = open_stats(words.stats);
-	if (words.pcap)
-		options->pcap = pcap_open(words.pcap);
+	air_trace_begin(&options->trace, words.pcap, &words.mac);
 	record_begin(&options->recording, words.record, &words.mac);
 }

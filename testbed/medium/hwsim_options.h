@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "air_trace.h"
 #include "mac.h"
 #include "record.h"
 
@@ -14,7 +15,7 @@ struct hwsim_options {
 	struct mac_station_config stations[MAC_MAX_STATIONS];
 	int n_stations;
 	FILE *stats;	/* NULL: not wanted */
-	FILE *pcap;	/* NULL: not wanted */
+	struct air_trace trace;
 	struct recording recording;
 };
 

@@ -17,7 +17,8 @@
  * ops->done(). Stations are numbered from 0 in the order of their records;
  * TO is -1 for nobody and -2 for everybody. FLAGS are letters: a wants an ACK,
  * b goes at the basic rate, d carries data; "-" is none. RATE is in 100 kb/s,
- * 0 the profile's or the station's, or a retry chain such as 110x2+55x4. EVENTS counts the lines with HOW, "end" not among them.
+ * 0 the profile's or the station's, or a retry chain such as 110x2+55x4. EVENTS
+ * counts the lines with HOW, "end" not among them.
  */
 #ifndef DCFMEDIUM_RECORD_H
 #define DCFMEDIUM_RECORD_H

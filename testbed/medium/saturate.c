@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "air_trace.h"
 #include "commands.h"
 #include "mac.h"
 #include "mac_options.h"
@@ -43,6 +44,7 @@ struct saturation {
 	ns_t duration;
 	bool json;
 	const char *record;
+	const char *pcap;
 	struct mac_words words;
 	struct mac_config config;
 
@@ -52,6 +54,7 @@ struct saturation {
 	uint64_t delivered[MAC_MAX_STATIONS];	/* by the end of the last second */
 	struct saturation_result result;
 	struct recording recording;
+	struct air_trace trace;
 };
 
 static const char saturate_help[] =
@@ -74,6 +77,8 @@ static const char saturate_help[] =
 "  --seconds S       simulated time (default 10)\n"
 MAC_OPTIONS_HELP
 "  --record FILE     the arrival trace, for `dcfmedium replay`\n"
+"  --pcap FILE       what was in the air, as pcapng with radiotap headers; what\n"
+"                    collided is on the second interface\n"
 "  --json            one JSON object instead of text\n"
 "\n"
 "example:\n"
@@ -144,6 +149,9 @@ static void take_option(struct saturation *run, int option, const char *word)
 	case 'w':
 		run->record = optarg;
 		break;
+	case 'c':
+		run->pcap = optarg;
+		break;
 	case 'j':
 		run->json = true;
 		break;
@@ -169,6 +177,7 @@ static void parse_options(struct saturation *run, int argc, char **argv)
 		{ "station", required_argument, NULL, 'x' },
 		{ "seconds", required_argument, NULL, 's' },
 		{ "record", required_argument, NULL, 'w' },
+		{ "pcap", required_argument, NULL, 'c' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "help", no_argument, NULL, 'h' },
 		{ }
@@ -204,11 +213,24 @@ static void send_again(void *ctx, int from, struct mac_frame *frame)
 	mac_enqueue(&run->mac, from, frame, run->now);
 }
 
+/* Of the payload only the length matters. */
+static void on_attempt(void *ctx, int from, const struct mac_attempt *attempt)
+{
+	struct saturation *run = ctx;
+
+	air_trace_made_up(&run->trace, &run->mac, from, attempt);
+}
+
 static const struct mac_ops saturate_ops = { .done = send_again };
+static const struct mac_ops traced_ops = {
+	.attempt = on_attempt,
+	.done = send_again,
+};
 
 static void join(struct saturation *run, const struct mac_station_config *station)
 {
 	record_station(&run->recording, 0, station);
+	air_trace_station(&run->trace, station);
 	mac_add_station(&run->mac, station);
 }
 
@@ -334,7 +356,9 @@ static void play_until(struct saturation *run, ns_t end)
 static void play(struct saturation *run)
 {
 	record_begin(&run->recording, run->record, &run->words);
-	mac_init(&run->mac, &run->config, &saturate_ops, run);
+	air_trace_begin(&run->trace, run->pcap, &run->words);
+	mac_init(&run->mac, &run->config,
+		 run->pcap ? &traced_ops : &saturate_ops, run);
 	if (run->n_categories)
 		add_edca_stations(run);
 	else
@@ -345,6 +369,7 @@ static void play(struct saturation *run)
 	}
 	play_until(run, run->duration);
 	record_end(&run->recording, run->now, run->mac.digest);
+	air_trace_end(&run->trace);
 }
 
 static void print_text(const struct saturation *run,

@@ -22,7 +22,7 @@ BIN = Path(__file__).resolve().parents[2] / "build" / "bin"
 SCRIPT = """\
 set -e
 insmod {hwsim} radios=3
-{bin}/dcfmedium hwsim {air} --stats medium.json --pcap air.pcap --record arrivals.txt \
+{bin}/dcfmedium hwsim {air} --stats medium.json --pcap air.pcapng --record arrivals.txt \
     --station 02:00:00:00:00:00,name=ap --station 02:00:00:00:01:00,name=sta1,retry=9 > ready &
 medium=$!
 sleep 0.1
@@ -66,7 +66,7 @@ class Air:
 
     def frames(self, display_filter: str) -> int:
         """How many frames of the trace tshark finds."""
-        words = ["tshark", "-r", str(self.out / "air.pcap"), "-Y", display_filter]
+        words = ["tshark", "-r", str(self.out / "air.pcapng"), "-Y", display_filter]
         done = subprocess.run(words, capture_output=True, text=True, check=True)
         return len(done.stdout.splitlines())
 
@@ -113,13 +113,24 @@ def test_data_crossed_the_air(air: Air) -> None:
 
 def test_trace_has_every_attempt(air: Air) -> None:
     attempts = sum(s["tx"] + s["broadcasts"] for s in air.stats["stations"])
-    assert air.frames("frame") == attempts
+    assert air.frames("wlan.fc.type != 1") == attempts
 
 
 def test_trace_marks_collisions(air: Air) -> None:
     lost = sum(s["collisions"] + s["broadcast_collisions"] for s in air.stats["stations"])
     assert lost > 0
+    assert air.frames("frame.interface_name == collided") == lost
     assert air.frames("radiotap.flags.badfcs == 1") == lost
+
+
+def test_trace_has_the_acks(air: Air) -> None:
+    acknowledged = sum(s["delivered"] for s in air.stats["stations"])
+    assert air.frames("wlan.fc.type_subtype == 0x1d") == acknowledged
+
+
+def test_wireshark_finds_nothing_wrong(air: Air) -> None:
+    assert air.frames("_ws.malformed || _ws.expert.severity >= 0x00800000") == 0
+    assert air.frames("wlan.fcs.status == Bad && radiotap.flags.badfcs == 0") == 0
 
 
 def test_trace_marks_retries(air: Air) -> None:
@@ -159,7 +170,7 @@ def test_tcp_over_aggregates_and_losses(lab_kernel: LabKernel, tmp_path: Path) -
         s["collisions"] + s["broadcast_collisions"] + s["lost"] - s["acks_lost"]
         for s in lossy.stats["stations"]
     )
-    assert lossy.frames("radiotap.flags.badfcs == 1") == unheard > 0
+    assert lossy.frames("radiotap.flags.badfcs == 1 && wlan.fc.type != 1") == unheard > 0
     assert sum(s["acks_lost"] for s in lossy.stats["stations"]) > 0
     assert sum(s["ampdus"] for s in lossy.stats["stations"]) > 0
     assert replayed(lossy) == lossy.stats
