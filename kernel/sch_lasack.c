@@ -40,7 +40,9 @@ struct lasack_sched_data {
 	struct lasack_queue	queue;
 	struct lasack_config	config;
 	struct inflight		*below;
+	u64			enqueued;
 	u64			pushed_out;
+	u64			purged;
 	u64			packets[__SEGMENT_CLASSES];	/* by class */
 };
 
@@ -76,6 +78,7 @@ static int lasack_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
 	struct sk_buff *worst;
 
 	lasack_queue_advance(&q->queue, ktime_get_ns());
+	q->enqueued++;
 	q->packets[tcp_segment_parse(skb, &seg)]++;
 	lasack_queue_add(&q->queue, skb, &seg);
 	qdisc_qstats_backlog_inc(sch, skb);
@@ -129,8 +132,10 @@ static void lasack_reset(struct Qdisc *sch)
 	struct lasack_sched_data *q = qdisc_priv(sch);
 	struct sk_buff *skb;
 
-	while ((skb = lasack_queue_push_out(&q->queue)))
+	while ((skb = lasack_queue_push_out(&q->queue))) {
+		q->purged++;
 		rtnl_kfree_skbs(skb, skb);
+	}
 	lasack_table_clear(q->queue.table);
 }
 
@@ -277,6 +282,8 @@ static int lasack_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	sch_tree_lock(sch);
 	table = q->queue.table;
 	st.flows = table->flows;
+	st.enqueued = q->enqueued;
+	st.purged = q->purged;
 	st.pushed_out = q->pushed_out;
 	st.evicted = table->counts.evicted;
 	st.overflow = q->queue.overflow;

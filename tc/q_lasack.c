@@ -107,6 +107,9 @@ static int lasack_print_xstats(struct qdisc_util *qu, FILE *f,
 	print_count("large_delay_us", " large %" PRIu64 "us", st.large_delay);
 	print_count("large_delay_max_us", " max %" PRIu64 "us", st.large_delay_max);
 	print_nl();
+	print_count("enqueued", "  enqueued %" PRIu64, st.enqueued);
+	print_count("purged", " purged %" PRIu64, st.purged);
+	print_nl();
 	print_count("not_ip", "  not_ip %" PRIu64, st.not_ip);
 	print_count("portless", " portless %" PRIu64, st.portless);
 	print_count("fragment", " fragment %" PRIu64, st.fragment);

@@ -87,6 +87,10 @@ struct tc_lasack_xstats {
 	__u32	small_delay_max;
 	__u32	large_delay;
 	__u32	large_delay_max;
+
+	/* packets; enqueued = sent + dropped + purged + in the queue */
+	__u64	enqueued;	/* GSO packets as their segments */
+	__u64	purged;		/* given up because the device went down */
 };
 
 #endif

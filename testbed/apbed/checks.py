@@ -136,6 +136,7 @@ def suites() -> list[Suite]:
         Suite("kunit-debug", _kunit(debug)),
         Suite("churn", _in_lab(debug, "selftests/qdisc_churn.sh")),
         Suite("fuzz-packets", _in_lab(debug, "selftests/fuzz_packets.sh 150000")),
+        Suite("parents", _in_lab(debug, "selftests/watched.sh 'parents.py 3'")),
         Suite("pytest", ".venv/bin/pytest -q"),
         Suite("modules-all", "make modules-all", slow=True),
         *_long(debug),
@@ -144,8 +145,11 @@ def suites() -> list[Suite]:
 
 
 def _long(debug: kernels.LabKernel) -> Iterator[Suite]:
-    """What the shorter suites do, until the counts of its title are reached."""
-    commands = {"fuzz-packets-10m": "selftests/fuzz_packets.sh 10000000 2"}
+    """What shorter suites do, as often or as long as the name says."""
+    commands = {
+        "fuzz-packets-10m": "selftests/fuzz_packets.sh 10000000 2",
+        "parents-60s": "selftests/watched.sh 'parents.py 60'",
+    }
     for name, script in commands.items():
         yield Suite(name, _in_lab(debug, script), slow=True)
 

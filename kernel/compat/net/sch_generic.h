@@ -26,6 +26,11 @@ static inline void qstats_backlog_add(struct Qdisc *sch, u32 val)
 {
 	WRITE_ONCE(sch->qstats.backlog, sch->qstats.backlog + val);
 }
+
+static inline void qstats_backlog_sub(struct Qdisc *sch, u32 val)
+{
+	WRITE_ONCE(sch->qstats.backlog, sch->qstats.backlog - val);
+}
 #endif
 
 /* The number of GSO segments a packet counts for, where the kernel keeps it. */

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A device whose queue discipline is always behind, and what all levels of it must satisfy.
+
+Principle: the packets below the device under test wait in a slow link behind a bridge, as in
+qdisc_churn.sh: a bridge keeps a packet's destructor, so `inflight` has something to bound and
+the discipline fills. What a parent counts is what its children hold (Documentation/networking
+has no rule for it; net/sched/sch_api.c, qdisc_tree_reduce_backlog(), is where it is kept).
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rtnetlink import TC_H_ROOT, Qdisc, Rtnetlink
+
+DEVICE = "dev0"
+QUEUES = 4
+# These look at a child's next packet by taking it; it counts as sent and as queued then.
+PEEKING = {"tbf", "hfsc", "drr", "qfq", "ets", "netem"}
+MAX_PACKET = 66000  # bytes
+MTU = "65500"  # the largest that qfq takes
+
+
+class Broken(Exception):  # noqa: N818 - a finding, not an error of the program
+    """One line (or more) that says what does not hold."""
+
+
+def run(*words: str) -> None:
+    """A command that must succeed; Broken with what it said if it does not."""
+    done = subprocess.run(words, capture_output=True, text=True)
+    if done.returncode:
+        raise Broken(f"{' '.join(words)}: {(done.stderr or done.stdout).strip()}")
+
+
+def tc(line: str) -> None:
+    """A line of tc(8), split at blanks."""
+    run("tc", *line.split())
+
+
+def build(rate: str) -> int:
+    """dev0 | in - bridge - out, with `rate` behind it. Return: dev0's index."""
+    queues = ("numtxqueues", str(QUEUES), "numrxqueues", str(QUEUES))
+    for device, peer in ((DEVICE, "in"), ("far", "out")):
+        run("ip", "link", "add", device, "mtu", MTU, *queues, "type", "veth",
+            "peer", "name", peer, "mtu", MTU, *queues)  # fmt: skip
+    run("ip", "link", "add", "bridge", "mtu", MTU, "type", "bridge")
+    for port in ("in", "out"):
+        run("ip", "link", "set", port, "master", "bridge")
+    for device in (DEVICE, "far", "in", "out", "bridge"):
+        run("sysctl", "-qw", f"net.ipv6.conf.{device}.disable_ipv6=1")
+        run("ip", "link", "set", device, "txqueuelen", "50", "up")
+    tc(f"qdisc replace dev out root tbf rate {rate} burst 70k limit 100m")
+    return socket.if_nametoindex(DEVICE)
+
+
+def clean() -> None:
+    """Remove what build() made."""
+    for device in (DEVICE, "far", "bridge"):
+        subprocess.run(["ip", "link", "del", device], capture_output=True)
+
+
+@dataclass(frozen=True)
+class LasackCounts:
+    """Of struct tc_lasack_xstats (kernel/uapi/pkt_sch_lasack.h), packets."""
+
+    pushed_out: int
+    enqueued: int
+    purged: int
+
+
+def lasack_counts(qdisc: Qdisc) -> LasackCounts:
+    """The counters that must add up."""
+    (pushed_out,) = struct.unpack_from("=Q", qdisc.xstats, 8)
+    return LasackCounts(pushed_out, *struct.unpack_from("=QQ", qdisc.xstats, 160))
+
+
+def peeks(kind: str) -> bool:
+    """Whether a discipline of that kind may hold one packet that its child still counts."""
+    return kind in PEEKING
+
+
+def check(qdiscs: Sequence[Qdisc]) -> None:
+    """Broken unless every level counts what the levels below hold, and lasack's counters add up.
+
+    A discipline whose parent peeks may hold one packet more than its children: the one that
+    was taken from them to be looked at.
+    """
+    by_handle = {qdisc.handle >> 16: qdisc for qdisc in qdiscs if qdisc.handle}
+    wrong = []
+    for qdisc in qdiscs:
+        parent = by_handle.get(qdisc.parent >> 16) if qdisc.parent != TC_H_ROOT else None
+        spare = 1 if parent and peeks(parent.kind) else 0
+        children = [
+            child
+            for child in qdiscs
+            if child.parent >> 16 == qdisc.handle >> 16 and child is not qdisc
+            and qdisc.handle and child.parent != TC_H_ROOT
+        ]  # fmt: skip
+        if children:
+            packets = qdisc.qlen - sum(child.qlen for child in children)
+            waiting = qdisc.backlog - sum(child.backlog for child in children)
+            # netem's own packets, which wait for their time, are in no child.
+            if qdisc.kind == "netem":
+                spare = qdisc.qlen
+            if not (0 <= packets <= spare and 0 <= waiting <= spare * MAX_PACKET):
+                wrong.append(f"{qdisc.kind} {qdisc.handle:x} holds {packets} packets"
+                             f" and {waiting} bytes more than its children")  # fmt: skip
+        if qdisc.kind == "lasack":
+            counts = lasack_counts(qdisc)
+            seen = qdisc.sent + qdisc.drops + counts.purged + qdisc.qlen - counts.enqueued
+            if not 0 <= seen <= spare:
+                wrong.append(
+                    f"lasack {qdisc.handle:x}: sent {qdisc.sent} + dropped {qdisc.drops} + purged"
+                    f" {counts.purged} + queued {qdisc.qlen} - enqueued {counts.enqueued} = {seen}"
+                )
+        if qdisc.qlen > 1 << 30 or qdisc.backlog > 1 << 30:
+            wrong.append(f"{qdisc.kind} {qdisc.handle:x}: qlen {qdisc.qlen - (1 << 32)}")
+        if bool(qdisc.qlen) and not qdisc.backlog:
+            wrong.append(f"{qdisc.kind} {qdisc.handle:x}: {qdisc.qlen} packets of 0 bytes")
+    if wrong:
+        raise Broken("; ".join(wrong))
+
+
+def wait_empty(netlink: Rtnetlink, ifindex: int, seconds: float) -> None:
+    """Broken unless every level is empty within so many virtual seconds."""
+    left: list[Qdisc] = []
+    for _ in range(int(seconds * 2)):
+        time.sleep(0.5)
+        left = [qdisc for qdisc in netlink.qdiscs(ifindex) if qdisc.qlen or qdisc.backlog]
+        if not left:
+            return
+    held = ", ".join(f"{q.kind} {q.handle:x} {q.qlen} packets {q.backlog} bytes" for q in left)
+    raise Broken(f"not empty {seconds:g} s after the last packet: {held}")
