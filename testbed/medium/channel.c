@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "channel.h"
+#include "error_rate.h"
 
 /* Streams of one link for different purposes must differ. */
 enum channel_stream {
@@ -166,4 +167,20 @@ bool channel_passes(const struct channel_config *config,
 		t = until;
 	}
 	return uniform(&link->errors) < pass;
+}
+
+void channel_rate(struct channel_quality *quality, double snr_db)
+{
+	quality->snr_db = snr_db;
+	for (int i = 0; i < PHY_N_RATES; i++)
+		quality->octet[i] = error_rate_octet(&phy_rates[i], snr_db);
+}
+
+bool channel_hears(struct channel_link *link, const struct channel_quality *a,
+		   const struct channel_quality *b, const struct phy_rate *rate,
+		   unsigned int bytes)
+{
+	const struct channel_quality *worse = a->snr_db < b->snr_db ? a : b;
+
+	return uniform(&link->errors) < exp(bytes * worse->octet[rate - phy_rates]);
 }

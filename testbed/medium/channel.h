@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "phy.h"
+#include "phy_rate.h"
 #include "rng.h"
 
 enum channel_kind {
@@ -27,6 +27,7 @@ enum channel_kind {
 	CHANNEL_BER,	/* one bit error rate */
 	CHANNEL_GE,	/* Gilbert-Elliott: two rates in turn */
 	CHANNEL_TRACE,	/* rates by the clock */
+	CHANNEL_SNR,	/* errors by modulation and SNR (error_rate.h) */
 };
 
 /* From @at, since the beginning or the mark, the bit error rate is @ber. */
@@ -40,6 +41,7 @@ struct channel_config {
 	double loss;
 	double ber[2];		/* good, bad; CHANNEL_BER: the first */
 	double mean_s[2];	/* mean duration of good and bad, exponential */
+	double snr_db;		/* of stations that have none of their own */
 	bool shared;		/* one state for all links */
 	const struct channel_step *trace;
 	size_t n_trace;
@@ -56,6 +58,14 @@ struct channel_link {
 	ns_t until;		/* the end of the state */
 	size_t step;		/* of the trace */
 };
+
+/* What a station's SNR means for each of phy_rates[]: error_rate_octet(). */
+struct channel_quality {
+	double snr_db;
+	double octet[PHY_N_RATES];
+};
+
+void channel_rate(struct channel_quality *quality, double snr_db);
 
 /* Start @link anew at @now; @a and @b are the stations' addresses as numbers. */
 void channel_start(const struct channel_config *config,
@@ -80,6 +90,14 @@ unsigned int channel_coded_bytes(const struct channel_config *config,
 bool channel_passes(const struct channel_config *config,
 		    struct channel_link *link, ns_t origin, ns_t start,
 		    ns_t end, unsigned int bytes, bool coded);
+
+/*
+ * Whether @bytes at @rate arrive over @link, CHANNEL_SNR, whose ends are @a and
+ * @b: the lower SNR of the two is the link's. One draw a call.
+ */
+bool channel_hears(struct channel_link *link, const struct channel_quality *a,
+		   const struct channel_quality *b, const struct phy_rate *rate,
+		   unsigned int bytes);
 
 /*
  * Probability that RS(@n, @k) over octets fails at a bit error rate of @ber:

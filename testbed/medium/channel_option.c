@@ -8,7 +8,20 @@
 #include <string.h>
 
 #include "channel_option.h"
+#include "error_rate.h"
 #include "options.h"
+
+double parse_snr(const char *option, const char *text)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	if (!isdigit((unsigned char)text[*text == '-']) || *end ||
+	    !(value >= SNR_DB_MIN && value <= SNR_DB_MAX))
+		usage_error("%s: '%s' is not a number of dB from %g to %g", option,
+			    text, SNR_DB_MIN, SNR_DB_MAX);
+	return value;
+}
 
 static double parse_probability(const char *name, const char *text)
 {
@@ -112,6 +125,7 @@ void parse_channel(const char *text, struct channel_config *config)
 	const char *loss = value_of(text, "loss");
 	const char *ber = value_of(text, "ber");
 	const char *trace = value_of(text, "trace");
+	const char *snr = value_of(text, "snr");
 
 	if (loss) {
 		config->kind = CHANNEL_LOSS;
@@ -119,6 +133,9 @@ void parse_channel(const char *text, struct channel_config *config)
 	} else if (ber) {
 		config->kind = CHANNEL_BER;
 		config->ber[0] = parse_probability("ber", ber);
+	} else if (snr) {
+		config->kind = CHANNEL_SNR;
+		config->snr_db = parse_snr("--channel: snr", snr);
 	} else if (trace) {
 		config->kind = CHANNEL_TRACE;
 		read_trace(trace, config);
@@ -126,7 +143,7 @@ void parse_channel(const char *text, struct channel_config *config)
 		config->kind = CHANNEL_GE;
 		parse_ge(text + 3, config);
 	} else if (strcmp(text, "ideal")) {
-		usage_error("--channel: no channel '%s'; there are ideal, loss=P, ber=B, ge,..., trace=FILE",
+		usage_error("--channel: no channel '%s'; there are ideal, loss=P, ber=B, ge,..., trace=FILE, snr=DB",
 			    text);
 	}
 }

@@ -8,6 +8,9 @@
 /* Fill *@config, FEC aside; a wrong word or file ends the program. */
 void parse_channel(const char *text, struct channel_config *config);
 
+/* A signal to noise ratio in dB; @option names it in the message. */
+double parse_snr(const char *option, const char *text);
+
 /* "N,K": RS(N, K) over octets. */
 void parse_fec(const char *text, struct channel_config *config);
 

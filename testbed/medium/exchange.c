@@ -29,16 +29,20 @@ unsigned int mac_rate(const struct mac *mac, const struct mac_frame *frame)
 				 : mac->config.phy->data_rate;
 }
 
+/* Of the control frames around what @s sends. */
+static unsigned int control_rate(const struct mac *mac,
+				 const struct mac_station *s)
+{
+	return phy_control_rate(mac->config.phy, mac_rate(mac, s->head));
+}
+
 /* Airtime of a control frame that goes with what @s sends, coded as that is. */
 static ns_t control_airtime(const struct mac *mac, const struct mac_station *s,
 			    unsigned int bytes)
 {
-	const struct phy_profile *phy = mac->config.phy;
-	unsigned int rate = phy_control_rate(phy, mac_rate(mac, s->head));
-
 	if (s->coded)
 		bytes = channel_coded_bytes(&mac->config.channel, bytes);
-	return phy_airtime(phy, rate, bytes);
+	return phy_airtime(mac->config.phy, control_rate(mac, s), bytes);
 }
 
 /* Length of one MPDU in the air. */
@@ -117,14 +121,18 @@ static bool sends_rts(const struct mac *mac, const struct mac_station *s)
 	       psdu_bytes(mac, s) > mac->config.rts_threshold;
 }
 
-/* Whether @bytes in @start .. @end cross between @s and @to. */
+/* Whether @bytes at @rate in @start .. @end cross between @s and @to. */
 static bool crosses(struct mac *mac, const struct mac_station *s, int to,
-		    ns_t start, ns_t end, unsigned int bytes)
+		    ns_t start, ns_t end, unsigned int bytes, unsigned int rate)
 {
 	int from = s - mac->stations;
 
 	if (to < 0 || to == from || mac->config.channel.kind == CHANNEL_IDEAL)
 		return true;
+	if (mac->config.channel.kind == CHANNEL_SNR)
+		return channel_hears(mac_link(mac, from, to), &s->quality,
+				     &mac->stations[to].quality,
+				     phy_rate_of(mac->config.phy, rate), bytes);
 	return channel_passes(&mac->config.channel, mac_link(mac, from, to),
 			      mac->mark, start, end, bytes, s->coded);
 }
@@ -141,11 +149,13 @@ static ns_t reserve(struct mac *mac, struct mac_station *s, bool alone)
 	ns_t t = s->start + rts;
 
 	s->reserved = alone && frame->to != MAC_NOBODY &&
-		      crosses(mac, s, frame->to, s->start, t, PHY_RTS_BYTES);
+		      crosses(mac, s, frame->to, s->start, t, PHY_RTS_BYTES,
+			      control_rate(mac, s));
 	if (!s->reserved)
 		return rts;
 	t += mac->sifs;
-	s->reserved = crosses(mac, s, frame->to, t, t + cts, PHY_CTS_BYTES);
+	s->reserved = crosses(mac, s, frame->to, t, t + cts, PHY_CTS_BYTES,
+			      control_rate(mac, s));
 	return rts + mac->sifs + cts;
 }
 
@@ -196,7 +206,7 @@ bool mac_reaches(struct mac *mac, int from, int to,
 	const struct mac_station *s = &mac->stations[from];
 
 	return crosses(mac, s, to, s->start, s->start + s->occupied,
-		       frame->bytes);
+		       frame->bytes, mac_rate(mac, frame));
 }
 
 /* Time since @start, without what lies before the mark. */
@@ -473,7 +483,8 @@ static uint64_t arrivals(struct mac *mac, struct mac_station *s)
 		ns_t from = end - airtime + airtime * sent / total;
 		ns_t to = end - airtime + airtime * until / total;
 
-		if (crosses(mac, s, frame->to, from, to, frame->bytes))
+		if (crosses(mac, s, frame->to, from, to, frame->bytes,
+			    mac_rate(mac, frame)))
 			arrived |= 1ULL << i;
 		sent = SUBFRAME_ALIGN(until) + DELIMITER_BYTES;
 	}
@@ -537,7 +548,7 @@ void exchange_end_ack(struct mac *mac)
 
 	mac_release(mac, mac->busy_until + mac->difs);
 	if (!crosses(mac, s, s->head->to, mac->response_since, mac->busy_until,
-		     response_bytes(s))) {
+		     response_bytes(s), control_rate(mac, s))) {
 		end_ack_lost(mac, s);
 		return;
 	}

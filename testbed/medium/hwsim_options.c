@@ -23,12 +23,12 @@ MAC_OPTIONS_HELP
 "                    what the kernel's rate control chose for each attempt, as\n"
 "                    often as it said\n"
 "  --station ADDR[,name=NAME][,retry=M][,cwmin=N][,cwmax=N][,aifsn=K][,rate=R]\n"
-"            [,access=A]\n"
+"            [,snr=DB][,access=A]\n"
 "                    a radio by its interface's address; N counts the values\n"
 "                    of the contention window (802.11b: 32 and 1024). Radios\n"
 "                    not named here get the defaults. K is EDCA's AIFSN: the\n"
 "                    station is one access category. R is the rate of its data\n"
-"                    in Mb/s. A is dcf, idle-sense or, of an access point among\n"
+"                    in Mb/s; of a link, the lower SNR of its ends counts. A is dcf, idle-sense or, of an access point among\n"
 "                    such, aap. May be repeated.\n"
 "  --stats FILE      where SIGTERM writes the statistics (JSON)\n"
 "  --pcap FILE       what was in the air, as pcapng with radiotap headers; what\n"
@@ -117,8 +117,7 @@ static void parse_stations(struct hwsim_options *options,
 	}
 	options->n_stations = words->n_stations;
 	for (int i = 0; i < options->n_stations; i++)
-		if (options->stations[i].rate && options->config.kernel_rates)
-			usage_error("--station: rate excludes --rates kernel");
+		check_station(&options->config, &options->stations[i]);
 }
 
 static FILE *open_stats(const char *path)

@@ -334,6 +334,9 @@ int mac_add_station(struct mac *mac, const struct mac_station_config *config)
 	rng_seed(&s->rng, mac->config.seed, s->id);
 	start_window(mac, s);
 	s->tail = &s->head;
+	if (mac->config.channel.kind == CHANNEL_SNR)
+		channel_rate(&s->quality, config->has_snr ? config->snr_db :
+					  mac->config.channel.snr_db);
 	start_links(mac, mac->n_stations);
 	/* It has sensed nothing yet: what is in the air holds it off. */
 	if (mac->state != MAC_IDLE)

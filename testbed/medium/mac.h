@@ -112,6 +112,8 @@ struct mac_station_config {
 	unsigned int cw_max;
 	enum mac_access access;
 	unsigned int rate;	/* of its data, 100 kb/s; 0 = the profile's */
+	bool has_snr;		/* else the channel's */
+	double snr_db;
 	unsigned int aifsn;	/* AIFS = SIFS + aifsn slots; 0 = DIFS, DCF */
 	unsigned int radio;
 	unsigned int priority;
@@ -138,6 +140,7 @@ struct mac_station {
 	unsigned int n_sent;
 	uint64_t arrived;		/* which of them the receiver has got */
 	uint32_t next_sequence[MAC_MAX_STATIONS];	/* by receiver */
+	struct channel_quality quality;	/* of CHANNEL_SNR */
 	struct mac_counters counters;
 };
 

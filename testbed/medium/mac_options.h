@@ -36,6 +36,8 @@
 "                    ge,good=S,bad=S,ber-good=B,ber-bad=B[,shared]\n"	\
 "                                      Gilbert-Elliott: mean durations in s; a\n" \
 "                                      state for each link, or one for all\n" \
+"                    snr=DB            bit errors by modulation and SNR; stations\n" \
+"                                      may have their own\n"		\
 "                    trace=FILE        lines \"SECONDS BER\": the rate from then on\n" \
 "  --fec N,K         Reed-Solomon (N,K) over octets while a ge link is bad\n" \
 "  --seed K          random streams (default 1)\n"

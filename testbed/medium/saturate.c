@@ -72,8 +72,8 @@ static const char saturate_help[] =
 "                    priority last, or `default`, the standard's BK, BE, VI, VO\n"
 "  --retry M         attempts in all for a frame (default 7)\n"
 "  --station I,FIELD=VALUE,...\n"
-"                    of the I-th station, from 1: rate in Mb/s, retry, cwmin,\n"
-"                    cwmax, aifsn, access, name. May be repeated\n"
+"                    of the I-th station, from 1: rate in Mb/s, snr in dB,\n"
+"                    retry, cwmin, cwmax, aifsn, access, name. May be repeated\n"
 "  --seconds S       simulated time (default 10)\n"
 MAC_OPTIONS_HELP
 "  --record FILE     the arrival trace, for `dcfmedium replay`\n"
@@ -250,6 +250,7 @@ static void add_station(struct saturation *run, unsigned int i, const char *name
 	snprintf(station.name, sizeof(station.name), "%s", name);
 	if (run->fields[i])
 		parse_station_fields(run->fields[i], run->config.phy, &station);
+	check_station(&run->config, &station);
 	join(run, &station);
 }
 

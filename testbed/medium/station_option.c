@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "channel_option.h"
 #include "mac_options.h"
 #include "options.h"
 #include "station_option.h"
@@ -73,7 +74,10 @@ static void parse_field(char *field, const struct phy_profile *phy,
 		station->aifsn = parse_number("--station: aifsn", value, 1, 15);
 	else if (!strcmp(field, "rate"))
 		station->rate = parse_rate("--station: rate", value, phy);
-	else if (!strcmp(field, "radio"))
+	else if (!strcmp(field, "snr")) {
+		station->has_snr = true;
+		station->snr_db = parse_snr("--station: snr", value);
+	} else if (!strcmp(field, "radio"))
 		station->radio = parse_number("--station: radio", value, 0,
 					      MAC_MAX_STATIONS);
 	else if (!strcmp(field, "priority"))
@@ -82,7 +86,7 @@ static void parse_field(char *field, const struct phy_profile *phy,
 	else if (!strcmp(field, "access"))
 		station->access = parse_access("--station: access", value);
 	else
-		usage_error("--station: no field '%s'; there are name, retry, cwmin, cwmax, aifsn, rate, access, radio, priority",
+		usage_error("--station: no field '%s'; there are name, retry, cwmin, cwmax, aifsn, rate, snr, access, radio, priority",
 			    field);
 }
 
@@ -107,6 +111,9 @@ void station_words(const struct mac_station_config *station,
 	if (station->rate)
 		length += snprintf(words + length, STATION_WORDS_MAX - length,
 				   ",rate=%g", station->rate / 10.0);
+	if (station->has_snr)
+		length += snprintf(words + length, STATION_WORDS_MAX - length,
+				   ",snr=%.17g", station->snr_db);
 	if (station->radio)
 		snprintf(words + length, STATION_WORDS_MAX - length,
 			 ",radio=%u,priority=%u", station->radio,
@@ -142,4 +149,13 @@ void parse_station(const char *text, const struct phy_profile *phy,
 	free(address);
 	name_after_address(station);
 	parse_station_fields(text + length + (text[length] == ','), phy, station);
+}
+
+void check_station(const struct mac_config *config,
+		   const struct mac_station_config *station)
+{
+	if (station->rate && config->kernel_rates)
+		usage_error("--station: rate excludes --rates kernel");
+	if (station->has_snr && config->channel.kind != CHANNEL_SNR)
+		usage_error("--station: snr needs --channel snr=DB, of those that have none");
 }

@@ -16,6 +16,10 @@ void parse_station(const char *text, const struct phy_profile *phy,
 void parse_station_fields(const char *text, const struct phy_profile *phy,
 			  struct mac_station_config *station);
 
+/* What only shows when all options are known; ends with one line if wrong. */
+void check_station(const struct mac_config *config,
+		   const struct mac_station_config *station);
+
 /* The address in the usual notation, as the name of an unnamed station. */
 void name_after_address(struct mac_station_config *station);
 
