@@ -67,8 +67,14 @@ clean:				## remove build/ and out/; .venv and the kernels stay
 lock:				## pin the newest Python packages in requirements.lock
 	@scripts/lock.sh
 
-bench install:
+install:			## put what is built where the system looks: DESTDIR PREFIX KDIR
+	@scripts/install.sh install
+
+uninstall:			## and take it away again
+	@scripts/install.sh uninstall
+
+bench:
 	@echo "make $@: not there yet; make help lists what is" >&2; exit 1
 
 .PHONY: all help setup tools medium tc lab-kernel modules debug modules-all \
-	demo check check-all clean lock bench install
+	demo check check-all clean lock bench install uninstall

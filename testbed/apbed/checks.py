@@ -120,7 +120,9 @@ def suites() -> list[Suite]:
     if not kernel or not debug:
         raise ApbedError("no lab kernels yet: make all debug")
     modules = f"make -C kernel KDIR={kernel.build_dir} ARCH=um"
-    shell = _sources("scripts/*.sh", "selftests/**/*.sh", "tc/*.sh", "testbed/**/*.sh", ".ci/run")
+    places = ("scripts/", "selftests/**/", "tc/", "tools/**/", "testbed/**/")
+    patterns = [f"{place}*.{kind}" for place in places for kind in ("sh", "bash")]
+    shell = _sources(*patterns, ".ci/run")
     # sparse only warns: any warning is a failure here.
     clean = "tee /dev/stderr | { ! grep -qE '(warning|error):'; }"
     return [
@@ -132,6 +134,7 @@ def suites() -> list[Suite]:
         Suite("medium", "make -C testbed/medium check"),
         Suite("tools", "make -C tools check"),
         Suite("tc", "make -C tc check"),
+        Suite("completion", "tools/completion/check.sh build/bin"),
         Suite("kunit", _kunit(kernel)),
         Suite("kunit-debug", _kunit(debug)),
         Suite("churn", _in_lab(debug, "selftests/qdisc_churn.sh")),
