@@ -64,6 +64,8 @@ KEYS: dict[str, Key] = {
     "medium.record": Key(bool, False),
     "ap.qdisc": Key(str),
     "ap.inflight": Key(int, 0, 0, 1000),
+    "mix": Key(str, ""),
+    "ap.watch": Key(bool, False),
     "station.count": Key(int, low=1, high=50),
     "station.qdisc": Key(str, "pfifo limit 100"),
     "station.inflight": Key(int, 1, 0, 1000),
@@ -144,6 +146,8 @@ def _scenario(table: dict[str, Any], settings: Sequence[str]) -> Scenario:
     given = dict(_flatten(table))
     given |= dict(_setting(word) for word in settings)
     _refuse_unknown(given, KEYS | WORKLOAD_KEYS)
+    if "mix" in given:
+        given.setdefault("station.count", 1)
     loaded = "workload" in table or any(path in WORKLOAD_KEYS for path in given)
     keys = KEYS | WORKLOAD_KEYS if loaded else KEYS
     lists = {path: _values(path, key, given) for path, key in keys.items()}
@@ -153,10 +157,12 @@ def _scenario(table: dict[str, Any], settings: Sequence[str]) -> Scenario:
         values = dict(zip(lists, point, strict=True))
         if values["warmup_s"] >= values["duration_s"]:
             raise ApbedError("warmup_s: expected less than duration_s")
+        mixed = _mix(values["mix"])
+        values["station.count"] = max(values["station.count"], len(mixed))
         params = {name: values[path] for path, name in PARAMETER.items()}
         params |= {PARAMETER.get(path, path): values[path] for path in swept}
         transfers = _transfers(values) if loaded else []
-        planned = _flows(flows, values, transfers)
+        planned = _flows(mixed + flows, values, transfers)
         runs.append(Run(_run_id(params, swept), params, values, planned, transfers))
     if len({run.id for run in runs}) < len(runs):
         raise ApbedError("two runs of the sweep are the same; remove the repeated value")
@@ -203,6 +209,21 @@ def _values(path: str, key: Key, given: Mapping[str, Any]) -> list[Any]:
     if not value:
         raise ApbedError(f"{path} = []: expected at least one value")
     return [key.check(path, entry) for entry in value]
+
+
+def _mix(word: str) -> list[dict[str, Any]]:
+    """The [[flow]] tables of paper 004's "dl2-ul2": a station of its own for each connection."""
+    if not word:
+        return []
+    match = re.fullmatch(r"dl(\d{1,2})-ul(\d{1,2})", word)
+    downs, ups = (int(match[1]), int(match[2])) if match else (0, 0)
+    if not 1 <= downs + ups <= 50:
+        raise ApbedError(f"mix = {word!r}: expected such as 'dl2-ul1', 1 to 50 connections in all")
+    ids = [("up", k) for k in range(1, ups + 1)] + [("down", k) for k in range(1, downs + 1)]
+    return [
+        {"id": f"{way}{k}", "station": f"sta{number}", "dir": way}
+        for number, (way, k) in enumerate(ids, start=1)
+    ]
 
 
 def _transfers(values: dict[str, Any]) -> list[dict[str, Any]]:

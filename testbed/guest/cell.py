@@ -253,6 +253,15 @@ class Cell:
         words = ["tc", "-s", "-j", "qdisc", "show", "dev", "wlan0"]
         (self.run_dir / name).write_text(run(words, env=self.tc_env))
 
+    def watch(self, t0: float) -> None:
+        """Keep the queue's state at this moment too, if the plan asks for that."""
+        if not self.plan["ap"]["watch"]:
+            return
+        words = ["tc", "-s", "-j", "qdisc", "show", "dev", "wlan0"]
+        state = {"t_s": time.monotonic() - t0, "qdisc": json.loads(run(words, env=self.tc_env))}
+        with (self.run_dir / "qdisc_watched.jsonl").open("a") as log:
+            log.write(json.dumps(state) + "\n")
+
     def mark_medium(self) -> None:
         """Start the medium's statistics, digest and random streams anew."""
         dict(self.running)["dcfmedium"].send_signal(signal.SIGUSR1)
@@ -304,6 +313,7 @@ def measure(cell: Cell, record: dict[str, Any]) -> None:
         sleep_until(moment)
         progress.write_text(f"{moment - t0:.0f}\n")
         cell.check()
+        cell.watch(t0)
     cell.end_flows()
     cell.snapshot("qdisc.json")
     cell.stop("dcfmedium")

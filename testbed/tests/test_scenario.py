@@ -122,3 +122,22 @@ def test_every_scenario_that_comes_with_apbed_loads() -> None:
 def test_unknown_scenario_lists_the_known_ones() -> None:
     with pytest.raises(ApbedError, match=r"no scenario 'nosuch'; give a file, or one of: .*demo"):
         scenario.find("nosuch")
+
+
+def test_a_mix_is_a_station_for_each_connection(tmp_path: Path) -> None:
+    mixed = tmp_path / "mixed.toml"
+    mixed.write_text(
+        'schema = 1\nname = "m"\ntitle = "m"\nduration_s = 1\nmix = ["dl1-ul2", "dl2-ul0"]\n'
+        '[ap]\nqdisc = "pfifo"\n'
+    )
+    first, second = scenario.load(mixed).runs
+    assert [(flow["id"], flow["station"]) for flow in first.flows] == [
+        ("up1", "sta1"),
+        ("up2", "sta2"),
+        ("down1", "sta3"),
+    ]
+    assert first.values["station.count"] == 3 and first.params["mix"] == "dl1-ul2"
+    assert [flow["dir"] for flow in second.flows] == ["down", "down"]
+    for word in ("dl0-ul0", "dl26-ul25", "2-2", "ul1-dl1"):
+        with pytest.raises(ApbedError, match=r"mix = .*: expected such as 'dl2-ul1'"):
+            scenario.load(mixed, [f"mix={word}"])
