@@ -60,14 +60,15 @@ struct lasack_flow {
 				aborted:1;	/* RST: forgotten once idle */
 };
 
-/* What a packet remembers until it is sent. */
+/* What a packet remembers until it is sent; 20 bytes are all it has. */
 struct lasack_skb_cb {
 	u64	arrival;	/* ns, no two the same: the order of arrival */
 	u32	memory;		/* truesize, bytes */
+	u32	acked;		/* bytes it was the first to acknowledge */
 	u32	payload:30,	/* bytes to charge */
 		fin:1,
 		rst:1;
-};
+} __packed __aligned(4);
 
 static inline struct lasack_skb_cb *lasack_cb(const struct sk_buff *skb)
 {
@@ -152,12 +153,14 @@ static inline void lasack_flow_observe(struct lasack_flow *flow,
 	cb->payload = flow->uncharged ? 0 : seg->payload;
 	cb->fin = seg->fin && !flow->shared;
 	cb->rst = seg->rst && !flow->shared;
+	cb->acked = 0;
 	if (flow->shared)
 		return;
 
 	if (seg->syn)
 		lasack_flow_new_life(flow);
 	acked = lasack_newly_acked(flow, seg);
+	cb->acked = acked;
 	lasack_sum_add(&flow->attained, acked, age);
 	flow->received += acked;
 	flow->reversed = dir;

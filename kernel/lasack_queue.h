@@ -14,9 +14,12 @@
  * gets them in a row.
  *
  * Least attained service starves the largest. A floor, in percent, is a share of
- * the bytes sent that goes to the packets that have waited longest, whatever
+ * the service that goes to the packets that have waited longest, whatever
  * their sums: each byte sent earns the floor its share, and when that pays for
- * the packet that has waited longest, it is the next.
+ * the packet that has waited longest, it is the next. Service is what it is for
+ * the sums: the bytes of a packet and those it acknowledges. By its own bytes
+ * alone an ACK would be almost free, and uploads would have the floor's share
+ * many times over.
  *
  * Push-out takes the oldest packet of the flow with the largest sum: the newer
  * ACKs say what it said, and a sender learns soonest of lost data. A flow's
@@ -80,7 +83,7 @@ struct lasack_queue {
 	s64			run_left; /* bytes */
 
 	u32			floor;	/* percent */
-	u64			floor_credit; /* bytes * 100 */
+	u64			floor_credit; /* bytes of service * 100 */
 
 	struct lasack_table	*table;
 	struct lasack_flow	shared[__LASACK_SHARED];
@@ -275,6 +278,11 @@ static inline struct sk_buff *lasack_queue_take(struct lasack_queue *q,
 	q->memory -= lasack_cb(skb)->memory;
 	if (sent)
 		lasack_flow_send(flow, lasack_cb(skb), q->age);
+	else if (flow->head)
+		/* What it would have acknowledged, the next one does. */
+		lasack_cb(flow->head)->acked =
+			min_t(u64, U32_MAX, (u64)lasack_cb(flow->head)->acked +
+			      lasack_cb(skb)->acked);
 	if (flow->head)
 		lasack_flow_link(q, flow);
 	else if (flow->shared)
@@ -302,12 +310,22 @@ static inline struct lasack_station *lasack_queue_station(struct lasack_queue *q
 	return q->run;
 }
 
+/*
+ * Bytes of service in sending a packet. One that acknowledges more than what the
+ * largest packet holds makes up for lost ones, or is forged: neither may earn or
+ * cost the floor more than that.
+ */
+static inline u32 lasack_service(const struct sk_buff *skb)
+{
+	return qdisc_pkt_len(skb) + min_t(u32, lasack_cb(skb)->acked, U16_MAX);
+}
+
 /* The flow that has waited longest, if the floor pays for it; or NULL. */
 static inline struct lasack_flow *lasack_queue_due(struct lasack_queue *q)
 {
 	struct lasack_flow *flow = rb_entry(rb_first_cached(&q->wait),
 					    struct lasack_flow, wait_node);
-	u64 cost = 100ULL * qdisc_pkt_len(flow->head);
+	u64 cost = 100ULL * lasack_service(flow->head);
 
 	if (!q->floor || q->floor_credit < cost)
 		return NULL;
@@ -334,19 +352,15 @@ static inline void lasack_queue_set_floor(struct lasack_queue *q, u32 percent)
 static inline struct sk_buff *lasack_queue_serve(struct lasack_queue *q)
 {
 	struct lasack_flow *flow;
-	unsigned int len;
 
 	if (!rb_first_cached(&q->serve))
 		return NULL;
 	flow = lasack_queue_due(q);
-	if (flow) {
-		len = qdisc_pkt_len(flow->head);
-	} else {
+	if (!flow) {
 		flow = lasack_station_least(lasack_queue_station(q));
-		len = qdisc_pkt_len(flow->head);
-		q->run_left -= len;
+		q->run_left -= qdisc_pkt_len(flow->head);
 	}
-	q->floor_credit += (u64)q->floor * len;
+	q->floor_credit += (u64)q->floor * lasack_service(flow->head);
 	return lasack_queue_take(q, flow, true);
 }
 

@@ -24,7 +24,7 @@ static const char lasack_usage[] =
 	"  idle          a flow is forgotten after, 100ms to 86400s; 300s by default\n"
 	"  halflife      in which half of a sum decays, 100ms to 86400s; off by default\n"
 	"  quantum       a station is served in runs of, 1000 bytes to 16m; off by default\n"
-	"  floor         of all bytes sent, for those waiting longest, 1 to 100; off by default\n"
+	"  floor         of the service, for those waiting longest, 1 to 100; off by default\n"
 	"  inflight      packets below the qdisc, 1 to 65535; auto on Wi-Fi, else off\n"
 	"Example: tc qdisc replace dev wlan0 root lasack limit 100 inflight auto\n";
 

@@ -184,6 +184,60 @@ static void service_floor_counts_bytes(struct kunit *test)
 	KUNIT_EXPECT_GE(test, least_share(test, 7, 300), 7U);
 }
 
+/*
+ * An upload's ACKs have waited longest. Each acknowledges 2000 bytes, the others'
+ * packets are of 1000: 10 % of the service of 100 packets are 5 ACKs, give or
+ * take one. By their own bytes, here none, all would go.
+ */
+static void service_floor_counts_what_acks_acknowledge(struct kunit *test)
+{
+	u32 i, acks = 0;
+
+	lasack_queue_set_floor(test->priv, 10);
+	for (i = 0; i < 50; i++)
+		add_to(test, 1, ack(1, 2000 * i), 1);
+	KUNIT_EXPECT_EQ(test, serve(test), 1U);	/* the first acknowledges nothing */
+	for (i = 0; i < 100; i++) {
+		add_to(test, 2, data(100 + i, 1000), 2);
+		acks += serve(test) == 1;
+	}
+	KUNIT_EXPECT_GE(test, acks, 4U);
+	KUNIT_EXPECT_LE(test, acks, 6U);
+}
+
+/* The ACK after one that was pushed out tells the sender of both. */
+static void service_of_an_ack_includes_pushed_out_ones(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+	struct lasack_flow *flow;
+	struct tcp_segment seg;
+	u32 i;
+
+	for (i = 0; i < 4; i++)
+		add(test, ack(1, 3000 * i), 1 + i);
+	KUNIT_EXPECT_EQ(test, push_out(test), 1U);
+	KUNIT_EXPECT_EQ(test, push_out(test), 2U);
+	seg = ack(1, 0);
+	flow = lasack_queue_flow(q, &seg);
+	KUNIT_EXPECT_EQ(test, lasack_service(flow->head), 6000U);
+	KUNIT_EXPECT_EQ(test, serve(test), 3U);
+	KUNIT_EXPECT_EQ(test, lasack_service(flow->head), 3000U);
+}
+
+/* A forged jump neither earns nor costs the floor more than a packet can hold. */
+static void service_of_a_forged_ack_is_bounded(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+	struct lasack_flow *flow;
+	struct tcp_segment seg = ack(1, 0);
+
+	add(test, ack(1, 0), 1);
+	serve(test);
+	add(test, ack(1, S32_MAX), 2);
+	flow = lasack_queue_flow(q, &seg);
+	KUNIT_EXPECT_EQ(test, lasack_service(flow->head), (u32)U16_MAX);
+}
+
 /* Half of it: every second packet, once the first two have earned it. */
 static void service_floor_takes_the_oldest(struct kunit *test)
 {
@@ -250,6 +304,9 @@ static struct kunit_case lasack_service_cases[] = {
 	KUNIT_CASE(service_starves_without_floor),
 	KUNIT_CASE(service_floor_is_kept),
 	KUNIT_CASE(service_floor_counts_bytes),
+	KUNIT_CASE(service_floor_counts_what_acks_acknowledge),
+	KUNIT_CASE(service_of_an_ack_includes_pushed_out_ones),
+	KUNIT_CASE(service_of_a_forged_ack_is_bounded),
 	KUNIT_CASE(service_floor_takes_the_oldest),
 	KUNIT_CASE(service_floor_of_all_is_a_fifo),
 	KUNIT_CASE(service_delay_by_size),
