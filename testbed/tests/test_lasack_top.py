@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from terminal_screen import last_screen
 
 from apbed import lab
 from apbed.kernels import LabKernel
@@ -54,10 +55,15 @@ for flow in {flows}; do
     clients="$clients $!"
 done
 sleep $((22 - $(cut -d. -f1 /proc/uptime)))
+mkdir -p /dev/pts
+mount -t devpts devpts /dev/pts
+TERM=vt100 script -qc "stty rows 24 cols 80; timeout --foreground -s INT 2.5 $top" \
+    screen.raw < /dev/null > /run/script &
+screen=$!
 $top --once --json > during.json
 timeout 2.5 $top --device wlan0 --json > stream.json || [ $? = 124 ]
 $top --once > during.txt
-wait $clients
+wait $screen $clients
 sleep 1
 $top --once --json > after.json
 """
@@ -185,6 +191,20 @@ def test_table_is_for_80_columns(cell: Path) -> None:
     table = [line.split() for line in lines[lines.index("") + 2 :]]
     assert sorted(row[0] for row in table) == ["down", "down", "up", "up"]
     assert any(line.startswith("in flight ") and " of 1, " in line for line in lines)
+
+
+def test_screen(cell: Path) -> None:
+    """The last of three tables, with the first line bold and the heading reverse."""
+    screen = last_screen(cell / "screen.raw")
+    lines = screen.text()
+    assert "wlan0, lasack 8001: root" in lines[0]
+    assert {"1" in attributes for _, attributes in screen.cells[0][: len(lines[0])]} == {True}
+    heading = next(n for n, line in enumerate(lines) if line.startswith("DIR"))
+    assert {"7" in attributes for _, attributes in screen.cells[heading]} == {True}
+    table = [line.split() for line in lines[heading + 1 : -1] if line]
+    assert sorted(row[0] for row in table) == ["down", "down", "up", "up"]
+    assert all(float(row[5]) > 0 for row in table)  # Mb/s
+    assert lines[-1] == "q quit   a attained  r rate  b backlog   sorted by attained"
 
 
 @pytest.mark.parametrize(
