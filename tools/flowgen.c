@@ -21,6 +21,7 @@
 #include "pulse.h"
 #include "record.h"
 #include "serve.h"
+#include "tap.h"
 
 static const char usage_text[] =
 "Usage:\n"
@@ -32,6 +33,7 @@ static const char usage_text[] =
 "                [--interval S] [--out FILE]\n"
 "  flowgen pulse --id ID --host ADDR --port PORT --count N --every S --bytes B\n"
 "                [--start-at T] [--out FILE]\n"
+"  flowgen tap   --dev DEVICE [--interval S] [--out FILE]\n"
 "\n"
 "serve  answers flows and counts pulses until SIGTERM.\n"
 "run    makes one TCP flow: up sends to the server, down receives from it.\n"
@@ -39,7 +41,9 @@ static const char usage_text[] =
 "       --list makes a sized flow of each line \"ID up|down BYTES OFFSET\", OFFSET\n"
 "       seconds after --start-at.\n"
 "pulse  sends N datagrams of B bytes, one every S seconds, to a fixed schedule.\n"
+"tap    notes when a pulse's datagrams leave a device of this machine, until SIGTERM.\n"
 "\n"
+"      --dev DEVICE    the device to watch, such as wlan0\n"
 "  -i, --id ID         name of the flow: letters, digits, - . _ : (at most 32)\n"
 "  -c, --host ADDR     the server's address\n"
 "  -p, --port PORT     the server's TCP and UDP port\n"
@@ -57,8 +61,10 @@ static const char usage_text[] =
 "  -h, --help\n"
 "\n"
 "Times in the output are seconds of CLOCK_MONOTONIC; bytes are TCP or UDP payload,\n"
-"read at the receiver, acknowledged at the sender. SIGTERM writes what is known so\n"
-"far with \"end_s\": null. Exit code: 0, 1 when a flow failed, 2 for bad usage.\n"
+"read at the receiver, acknowledged at the sender. The receiver or tap of a pulse writes\n"
+"how long each datagram took, in us, by a clock that all must share. SIGTERM writes\n"
+"what is known so far with \"end_s\": null. Exit code: 0, 1 when a flow failed, 2 for\n"
+"bad usage.\n"
 "\n"
 "Examples:\n"
 "  flowgen serve --port 5300 --out server.jsonl &\n"
@@ -69,7 +75,7 @@ static const char usage_text[] =
 
 struct options {
 	const char *id, *host, *port, *bind, *dir, *seconds, *bytes, *count;
-	const char *every, *start_at, *cc, *interval, *out, *list;
+	const char *every, *start_at, *cc, *interval, *out, *list, *dev;
 };
 
 static void __attribute__((noreturn, format(printf, 1, 2)))
@@ -232,6 +238,12 @@ static void command_pulse(struct loop *loop, const struct options *opt)
 	pulse_start(loop, &plan);
 }
 
+static void command_tap(struct loop *loop, const struct options *opt)
+{
+	need("tap", "--dev", opt->dev);
+	tap_open(loop, opt->dev);
+}
+
 static const struct command {
 	const char *name;
 	void (*begin)(struct loop *loop, const struct options *opt);
@@ -240,6 +252,7 @@ static const struct command {
 	{ "serve", command_serve, "pbIoh" },
 	{ "run", command_run, "icpdtnlTCIoh" },
 	{ "pulse", command_pulse, "icpNEnToh" },
+	{ "tap", command_tap, "DIoh" },
 };
 
 static void parse_options(const struct command *command, int argc, char **argv,
@@ -250,7 +263,7 @@ static void parse_options(const struct command *command, int argc, char **argv,
 		{ "port", 1, NULL, 'p' }, { "bind", 1, NULL, 'b' },
 		{ "dir", 1, NULL, 'd' }, { "seconds", 1, NULL, 't' },
 		{ "bytes", 1, NULL, 'n' }, { "list", 1, NULL, 'l' },
-		{ "count", 1, NULL, 'N' },
+		{ "count", 1, NULL, 'N' }, { "dev", 1, NULL, 'D' },
 		{ "every", 1, NULL, 'E' }, { "start-at", 1, NULL, 'T' },
 		{ "cc", 1, NULL, 'C' }, { "interval", 1, NULL, 'I' },
 		{ "out", 1, NULL, 'o' }, { "help", 0, NULL, 'h' },
@@ -261,7 +274,7 @@ static void parse_options(const struct command *command, int argc, char **argv,
 		['b'] = &opt->bind, ['d'] = &opt->dir, ['t'] = &opt->seconds,
 		['n'] = &opt->bytes, ['N'] = &opt->count, ['E'] = &opt->every,
 		['T'] = &opt->start_at, ['C'] = &opt->cc, ['l'] = &opt->list,
-		['I'] = &opt->interval, ['o'] = &opt->out,
+		['I'] = &opt->interval, ['o'] = &opt->out, ['D'] = &opt->dev,
 	};
 	int c, i;
 
@@ -294,7 +307,7 @@ int main(int argc, char **argv)
 	size_t i;
 
 	if (argc < 2)
-		misuse("say serve, run or pulse");
+		misuse("say serve, run, pulse or tap");
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
 		fputs(usage_text, stdout);
 		return 0;
@@ -303,7 +316,7 @@ int main(int argc, char **argv)
 		if (!strcmp(argv[1], commands[i].name))
 			command = &commands[i];
 	if (!command)
-		misuse("%s is not a command: say serve, run or pulse", argv[1]);
+		misuse("%s is not a command: say serve, run, pulse or tap", argv[1]);
 	parse_options(command, argc - 1, argv + 1, &opt);
 
 	if (opt.interval)

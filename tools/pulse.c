@@ -23,6 +23,8 @@ struct pulse {
 	struct record rec;
 	struct pulse_plan plan;		/* sender: the script; receiver: peer */
 	uint32_t sent;			/* datagrams whose time has come */
+	int64_t delays[DELAYS_MAX];	/* receiver: not written down yet */
+	unsigned int delayed;
 };
 
 static struct pulse *pulse_of(struct activity *act)
@@ -30,8 +32,17 @@ static struct pulse *pulse_of(struct activity *act)
 	return (struct pulse *)act;
 }
 
+static void flush_delays(struct loop *loop, struct pulse *pulse, int64_t now)
+{
+	if (pulse->delayed)
+		record_delays(loop->out_fd, &pulse->rec, now, pulse->delays,
+			      pulse->delayed);
+	pulse->delayed = 0;
+}
+
 static void conclude(struct loop *loop, struct pulse *pulse, int64_t end)
 {
+	flush_delays(loop, pulse, now_ns());
 	pulse->rec.end = end;
 	record_flow(loop->out_fd, &pulse->rec);
 	pulse->act.done = true;
@@ -68,6 +79,7 @@ static int send_one(struct pulse *pulse)
 		.sequence = htobe32(pulse->sent),
 		.count = htobe32(plan->count),
 		.id_length = htobe32(strlen(plan->id)),
+		.sent_ns = htobe64(now_ns()),
 	};
 	ssize_t sent;
 
@@ -132,6 +144,7 @@ static void arrival_wake(struct loop *loop, struct activity *act, int64_t now)
 	struct pulse *pulse = pulse_of(act);
 
 	record_sample(loop->out_fd, &pulse->rec, now);
+	flush_delays(loop, pulse, now);
 	act->wake_ns = flow_next_sample(loop, pulse->rec.start, now);
 }
 
@@ -182,14 +195,38 @@ static bool datagram_id(const char *datagram, size_t length,
 	return flow_id_valid(id);
 }
 
+static void note_delay(struct loop *loop, struct pulse *pulse, int64_t sent)
+{
+	int64_t now = now_ns();
+
+	if (pulse->delayed == DELAYS_MAX)
+		flush_delays(loop, pulse, now);
+	pulse->delays[pulse->delayed++] = now - sent;
+}
+
+void pulse_arrived(struct loop *loop, const char *datagram, size_t length,
+		   const struct sockaddr_storage *peer, socklen_t peer_length,
+		   bool tap)
+{
+	struct pulse_header header;
+	char id[ID_MAX + 1];
+	struct pulse *pulse;
+
+	if (!datagram_id(datagram, length, &header, id))
+		return;
+	pulse = find_pulse(loop, id, peer, peer_length);
+	pulse->rec.tap = tap;
+	pulse->rec.bytes += length;
+	note_delay(loop, pulse, be64toh(header.sent_ns));
+	if (be32toh(header.sequence) + 1 == be32toh(header.count))
+		conclude(loop, pulse, now_ns());
+}
+
 static void counter_ready(struct loop *loop, struct activity *act,
 			  uint32_t events)
 {
 	static char datagram[PULSE_MAX];
 	struct sockaddr_storage peer;
-	struct pulse_header header;
-	char id[ID_MAX + 1];
-	struct pulse *pulse;
 	socklen_t length;
 	ssize_t got;
 	int turn;
@@ -200,17 +237,13 @@ static void counter_ready(struct loop *loop, struct activity *act,
 		length = sizeof(peer);
 		got = recvfrom(act->fd, datagram, sizeof(datagram), 0,
 			       (struct sockaddr *)&peer, &length);
-		if (got < 0) {
-			if (errno != EAGAIN && errno != EINTR)
-				die(errno, "cannot receive datagrams");
-			return;
-		}
-		if (!datagram_id(datagram, got, &header, id))
+		if (got >= 0) {
+			pulse_arrived(loop, datagram, got, &peer, length, false);
 			continue;
-		pulse = find_pulse(loop, id, &peer, length);
-		pulse->rec.bytes += got;
-		if (be32toh(header.sequence) + 1 == be32toh(header.count))
-			conclude(loop, pulse, now_ns());
+		}
+		if (errno != EAGAIN && errno != EINTR)
+			die(errno, "cannot receive datagrams");
+		return;
 	}
 }
 

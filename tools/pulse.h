@@ -2,7 +2,9 @@
 /*
  * A scripted UDP source: datagram i leaves at start + i * interval, whatever
  * became of the ones before. It takes no feedback and draws no random number,
- * so two runs offer exactly the same load.
+ * so two runs offer exactly the same load. Each datagram says when it was sent:
+ * where both ends read one clock, as the network namespaces of one machine do,
+ * the receiver knows how long it was on its way.
  */
 #ifndef FLOWGEN_PULSE_H
 #define FLOWGEN_PULSE_H
@@ -20,6 +22,7 @@ struct pulse_header {
 	uint32_t sequence;		/* from 0 */
 	uint32_t count;			/* datagrams in the pulse */
 	uint32_t id_length;		/* bytes */
+	uint64_t sent_ns;		/* CLOCK_MONOTONIC of the sender's machine */
 } __attribute__((packed));
 
 struct pulse_plan {
@@ -36,5 +39,13 @@ void pulse_start(struct loop *loop, const struct pulse_plan *plan);
 
 /* Counts what arrives at a bound, non-blocking UDP socket; takes it over. */
 void pulse_count(struct loop *loop, int fd);
+
+/*
+ * A datagram's payload came from PEER, or was seen on its way there (TAP). One
+ * that no pulse sent is passed over.
+ */
+void pulse_arrived(struct loop *loop, const char *datagram, size_t length,
+		   const struct sockaddr_storage *peer, socklen_t peer_length,
+		   bool tap);
 
 #endif

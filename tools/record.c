@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * JSON lines of flowgen: a "sample" per interval at the receiver, a "flow" per
- * end when it is over. An unknown value is null, never zero.
+ * JSON lines of flowgen: a "sample" per interval at the receiver, with "delays"
+ * if it receives or taps datagrams, a "flow" per end when it is over. An unknown value is null, never zero.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -35,6 +35,8 @@ static struct time_text seconds(int64_t ns)
 
 static const char *side(const struct record *rec)
 {
+	if (rec->tap)
+		return "tap";
 	return rec->sender ? "sender" : "receiver";
 }
 
@@ -81,5 +83,23 @@ void record_flow(int fd, const struct record *rec)
 			  seconds(rec->start).text, seconds(rec->connected).text,
 			  seconds(rec->first_byte).text, seconds(rec->end).text,
 			  retrans, error);
+	put_line(fd, line, length);
+}
+
+void record_delays(int fd, const struct record *rec, int64_t at,
+		   const int64_t *delays, unsigned int count)
+{
+	char line[256 + 24 * DELAYS_MAX];
+	const char *comma = "";
+	unsigned int i;
+	int length;
+
+	length = snprintf(line, sizeof(line),
+			  "{\"schema\":1,\"event\":\"delays\",\"id\":\"%s\",\"side\":\"%s\",\"t_s\":%s,\"us\":[",
+			  rec->id, side(rec), seconds(at).text);
+	for (i = 0; i < count; i++, comma = ",")
+		length += snprintf(line + length, sizeof(line) - length, "%s%lld",
+				   comma, (long long)(delays[i] / 1000));
+	length += snprintf(line + length, sizeof(line) - length, "]}\n");
 	put_line(fd, line, length);
 }

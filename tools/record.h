@@ -21,6 +21,7 @@ struct record {
 	char id[ID_MAX + 1];
 	enum direction dir;
 	int sender;		/* this end sends */
+	int tap;		/* neither end: seen on its way */
 	uint64_t bytes;		/* payload: read, or acknowledged by the peer */
 	int64_t start;
 	int64_t connected;
@@ -35,5 +36,11 @@ int64_t now_ns(void);
 /* Write one line to FD; die when that fails. */
 void record_sample(int fd, const struct record *rec, int64_t at);
 void record_flow(int fd, const struct record *rec);
+
+#define DELAYS_MAX	64	/* in one line */
+
+/* The one-way delays, in ns, of the datagrams that came before AT. */
+void record_delays(int fd, const struct record *rec, int64_t at,
+		   const int64_t *delays, unsigned int count);
 
 #endif

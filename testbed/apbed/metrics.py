@@ -9,10 +9,13 @@ the straight line between them. Missing data is None, never zero.
 Sources: Jain's index: R. Jain, D. Chiu, W. Hawe, "A Quantitative Measure of Fairness and
 Discrimination for Resource Allocation in Shared Computer Systems", DEC-TR-301, 1984, eq. 1.
 Goodput ratio: paper 004, section III.
+A datagram's delay is one-way, by the one clock of all the guest's machines; one sent down has a
+queueing delay as well, until it leaves the access point's queue.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -20,9 +23,10 @@ from pathlib import Path
 import numpy as np
 
 from apbed import response
-from apbed.run_directory import FlowTrace, Json, read_flows, read_list, read_object
+from apbed.run_directory import Delays, FlowTrace, Json, read_flows, read_list, read_object
 
 SERIES_STEP_S = 1.0  # flowgen's interval between samples
+DELAY_PERCENTILES = (50, 90, 99)
 
 Curve = list[tuple[float, float]]  # (time in s, cumulative bytes), times not decreasing
 
@@ -130,12 +134,40 @@ def _flow(trace: FlowTrace, run: Json, guest: Json) -> Json:
         "goodput_mbps": None,
         "goodput_series": [],
         "retrans": trace.sender["retrans"] if trace.sender else None,
+        "delay_ms": None,
+        "queue_delay_ms": None,
     }
     if curve is not None and t0_s is not None:
         begin_s, end_s = t0_s + run["warmup_s"], t0_s + run["duration_s"]
         flow["goodput_mbps"] = goodput_mbps(curve, begin_s, end_s)
         flow["goodput_series"] = goodput_series(curve, t0_s, run["duration_s"])
+        flow["delay_ms"] = delay_ms(trace.delays, begin_s, _sent(trace))
+        if trace.plan["dir"] == "pulse_down":
+            flow["queue_delay_ms"] = delay_ms(trace.waits, begin_s, _sent(trace))
     return flow
+
+
+def delay_ms(delays: Delays, begin_s: float, sent: int) -> Json | None:
+    """Delays in ms of the datagrams that came after a moment (to flowgen's interval between
+    records): how many (`n`), how many of all that were `sent` never came (`lost`), percentiles and
+    maximum. A lost one took longer than any: a percentile among the lost is None."""
+    each = sorted(us / 1000 for at_s, entry in delays if at_s > begin_s for us in entry)
+    if not sent:
+        return None
+    lost = max(0, sent - sum(len(entry) for _, entry in delays))
+    whole = [*each, *[math.inf] * lost]
+    figures = np.percentile(whole, DELAY_PERCENTILES, method="higher").tolist() if whole else []
+    names = [f"p{rank}" for rank in DELAY_PERCENTILES]
+    found: Json = {"n": len(each), "lost": lost} | dict.fromkeys(names)
+    found |= {name: x for name, x in zip(names, figures, strict=False) if math.isfinite(x)}
+    return found | {"max": each[-1] if each and not lost else None}
+
+
+def _sent(trace: FlowTrace) -> int:
+    """Datagrams a pulse's sender gave to its socket."""
+    if trace.sender is None or not trace.plan["dir"].startswith("pulse"):
+        return 0
+    return int(trace.sender["bytes"]) // int(trace.plan["bytes"])
 
 
 def _goodputs(flows: Sequence[Json], workload: Sequence[FlowTrace], run: Json, guest: Json) -> Json:

@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import Any
 
 Json = dict[str, Any]
+Delays = list[tuple[float, list[int]]]  # [(s, us of each datagram that came before)...]
 
 # The keys a line of flowgen must have, by event.
 FLOW_KEYS = {
-    "sample": {"id", "t_s", "bytes"},
+    "sample": {"id", "side", "t_s", "bytes"},
+    "delays": {"id", "side", "t_s", "us"},
     "flow": {"id", "side", "bytes", "start_s", "first_byte_s", "end_s", "retrans", "error"},
 }
 
@@ -30,6 +32,8 @@ class FlowTrace:
     receiver: Json | None = None
     sender: Json | None = None
     samples: list[tuple[float, int]] = field(default_factory=list)  # (s, cumulative bytes)
+    delays: Delays = field(default_factory=list)  # of datagrams, to the receiver
+    waits: Delays = field(default_factory=list)  # until they left the access point's queue
 
     @property
     def client(self) -> Json | None:
@@ -85,7 +89,12 @@ def read_flows(run_dir: Path, planned: list[Json]) -> list[FlowTrace]:
             trace = traces.get(entry["id"])
             if trace is None:
                 continue
-            if entry["event"] == "sample":
+            if entry["event"] == "delays":
+                delays = trace.waits if entry["side"] == "tap" else trace.delays
+                delays.append((entry["t_s"], entry["us"]))
+            elif entry["side"] == "tap":
+                continue
+            elif entry["event"] == "sample":
                 trace.samples.append((entry["t_s"], entry["bytes"]))
             elif entry["side"] == "receiver":
                 trace.receiver = entry

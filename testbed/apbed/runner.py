@@ -248,6 +248,7 @@ def _plan(run: Run, bench: Bench) -> dict[str, Any]:
     plan |= {
         "flows": run.flows,
         "transfers": run.transfers,
+        "sleeps": run.sleeps,
         "modules": [str(path) for path in modules],
         "hwsim": str(bench.kernel.hwsim),
         "tools": {

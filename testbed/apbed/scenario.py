@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import difflib
 import itertools
+import math
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -86,12 +87,19 @@ WORKLOAD_KEYS: dict[str, Key] = {
 FLOW_KEYS: dict[str, Key] = {
     "id": Key(str),
     "station": Key(str),
-    "dir": Key(str, choices=("up", "down", "pulse")),
+    "dir": Key(str, choices=("up", "down", "pulse", "pulse_down")),
     "start_s": Key(float, 0.0, 0, 86400),
     "seconds": Key(float, 0.0, 0, 86400),
     "bytes": Key(int, 0, 0, 2**40),
     "count": Key(int, 0, 0, 10**9),
     "every_s": Key(float, 0.0, 0, 86400),
+    "renew_s": Key(float, 0.0, 0, 86400),
+}
+PULSES = ("pulse", "pulse_down")
+SLEEP_KEYS: dict[str, Key] = {
+    "station": Key(str),
+    "start_s": Key(int, low=1, high=86400),
+    "seconds": Key(int, low=1, high=86400),
 }
 NOT_SWEPT = ("schema", "name", "title", "source", "workload.list_bytes")
 # The names `params` uses for the keys that every run has there.
@@ -107,6 +115,7 @@ class Run:
     values: dict[str, Any]  # dotted key -> value
     flows: list[dict[str, Any]]
     transfers: list[dict[str, Any]]  # of the workload
+    sleeps: list[dict[str, Any]]  # when stations are in power save
 
 
 @dataclass(frozen=True)
@@ -142,7 +151,7 @@ def load(path: Path, settings: Sequence[str] = ()) -> Scenario:
 
 
 def _scenario(table: dict[str, Any], settings: Sequence[str]) -> Scenario:
-    flows = table.pop("flow", [])
+    flows, sleeps = table.pop("flow", []), table.pop("sleep", [])
     given = dict(_flatten(table))
     given |= dict(_setting(word) for word in settings)
     _refuse_unknown(given, KEYS | WORKLOAD_KEYS)
@@ -163,7 +172,8 @@ def _scenario(table: dict[str, Any], settings: Sequence[str]) -> Scenario:
         params |= {PARAMETER.get(path, path): values[path] for path in swept}
         transfers = _transfers(values) if loaded else []
         planned = _flows(mixed + flows, values, transfers)
-        runs.append(Run(_run_id(params, swept), params, values, planned, transfers))
+        asleep = [_sleep(number, entry, values) for number, entry in enumerate(sleeps, start=1)]
+        runs.append(Run(_run_id(params, swept), params, values, planned, transfers, asleep))
     if len({run.id for run in runs}) < len(runs):
         raise ApbedError("two runs of the sweep are the same; remove the repeated value")
     first = runs[0].values
@@ -238,9 +248,15 @@ def _flows(
     """The flows of one run; each lasts as long as the run unless it says otherwise."""
     if not tables and not transfers:
         raise ApbedError("nothing is sent; a scenario needs a [[flow]] or a [workload]")
-    flows = [_flow(number, table, values) for number, table in enumerate(tables, start=1)]
+    flows = [
+        one
+        for number, table in enumerate(tables, start=1)
+        for one in _renewed(_flow(number, table, values), values["duration_s"])
+    ]
     ids = [flow["id"] for flow in flows]
-    taken = {"server", *(transfer["id"] for transfer in transfers)}  # server.jsonl: other ends
+    # Names of other records: server.jsonl and so on.
+    taken = {"server", "tap", *(f"server-{name}" for name in _stations(values))}
+    taken |= {transfer["id"] for transfer in transfers}
     for flow_id in ids:
         if ids.count(flow_id) > 1 or flow_id in taken:
             raise ApbedError(f"flow.id = {flow_id!r}: expected a name no other flow has")
@@ -257,17 +273,53 @@ def _flow(number: int, table: dict[str, Any], values: dict[str, Any]) -> dict[st
                 raise ApbedError(f"{key} is missing")
         if not re.fullmatch(r"[A-Za-z0-9_.-]{1,32}", flow["id"]):
             raise ApbedError(f"id = {flow['id']!r}: expected letters, digits, - . _, at most 32")
-        stations = [f"sta{k}" for k in range(1, values["station.count"] + 1)]
-        if flow["station"] not in stations:
-            raise ApbedError(f"station = {flow['station']!r}: expected one of {stations}")
+        _check_station(flow["station"], values)
         return _complete_flow(flow, values["duration_s"])
     except ApbedError as error:
         raise ApbedError(f"{where}: {error}") from error
 
 
+def _stations(values: Mapping[str, Any]) -> list[str]:
+    return [f"sta{k}" for k in range(1, values["station.count"] + 1)]
+
+
+def _check_station(name: str, values: Mapping[str, Any]) -> None:
+    if name not in _stations(values):
+        raise ApbedError(f"station = {name!r}: expected one of {_stations(values)}")
+
+
+def _sleep(number: int, table: dict[str, Any], values: dict[str, Any]) -> dict[str, Any]:
+    """One [[sleep]]: a station in power save from start_s on, for so many seconds."""
+    try:
+        _refuse_unknown(table, SLEEP_KEYS)
+        sleep = {key: _values(key, spec, table)[0] for key, spec in SLEEP_KEYS.items()}
+        _check_station(sleep["station"], values)
+        if sleep["start_s"] >= values["duration_s"]:
+            raise ApbedError("it would start after the end of the run")
+    except ApbedError as error:
+        raise ApbedError(f"sleep {number}: {error}") from error
+    return sleep
+
+
+def _renewed(flow: dict[str, Any], duration_s: float) -> list[dict[str, Any]]:
+    """The connections of a flow, one after the other if it has renew_s: ID-1, ID-2..."""
+    if "renew_s" not in flow:
+        return [flow]
+    every_s = flow.pop("renew_s")
+    end_s = min(flow["start_s"] + flow["seconds"], duration_s)
+    count = math.ceil((end_s - flow["start_s"]) / every_s - 1e-9)
+    starts = [flow["start_s"] + every_s * k for k in range(count)]
+    return [
+        flow | {"id": f"{flow['id']}-{k}", "start_s": at, "seconds": min(every_s, end_s - at)}
+        for k, at in enumerate(starts, start=1)
+    ]
+
+
 def _complete_flow(flow: dict[str, Any], duration_s: float) -> dict[str, Any]:
     flow.setdefault("start_s", 0.0)
-    if flow["dir"] == "pulse":
+    if "renew_s" in flow and (flow["dir"] in PULSES or "bytes" in flow or not flow["renew_s"]):
+        raise ApbedError("renew_s: expected more than 0, and only for TCP without bytes")
+    if flow["dir"] in PULSES:
         for key in ("count", "every_s", "bytes"):
             if not flow.get(key):
                 raise ApbedError(f"{key} is missing; a pulse flow needs count, every_s and bytes")

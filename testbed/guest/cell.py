@@ -76,6 +76,7 @@ class Cell:
         self.tc_env = dict(os.environ, TC_LIB_DIR=self.tools["tc_lib_dir"])
         self.running: list[tuple[str, subprocess.Popen[str]]] = []
         self.clients: list[subprocess.Popen[bytes]] = []
+        self.asleep: set[str] = set()  # stations in power save
 
     def start(self, name: str, words: list[str], ready: str | None = None) -> None:
         """Start a program that must live until `stop`; wait for its line `ready`."""
@@ -156,7 +157,7 @@ class Cell:
         configure(None, "wlan0", "10.1.0.1")
         for number, name in enumerate(self.stations, start=1):
             device = f"wlan{number}"
-            configure(name, device, f"10.1.0.{10 + number}")
+            configure(name, device, station_address(name))
             run(inside(name, ["iw", "dev", device, "set", "power_save", "off"]))
             connect = ["iw", "dev", device, "connect", "-w", SSID, str(FREQUENCY_MHZ)]
             run(inside(name, connect))
@@ -171,7 +172,7 @@ class Cell:
             ("wired", "eth0", "10.0.0.1", wire[None]),
         ]
         for number, name in enumerate(self.stations, start=1):
-            known.append((None, "wlan0", f"10.1.0.{10 + number}", radio_address(number)))
+            known.append((None, "wlan0", station_address(name), radio_address(number)))
             known.append((name, f"wlan{number}", "10.1.0.1", radio_address(0)))
         for namespace, device, address, lladdr in known:
             words = ["ip", "neigh", "replace", address, "lladdr", lladdr, "dev", device]
@@ -199,21 +200,29 @@ class Cell:
         flowgen = self.tools["flowgen"]
         records = self.run_dir / "flows"
         records.mkdir()
-        serve = [flowgen, "serve", "--port", str(PORT), "--out", str(records / "server.jsonl")]
-        self.start("flowgen-server", inside("wired", serve))
+        called = {flow["station"] for flow in self.plan["flows"] if flow["dir"] == "pulse_down"}
+        for name in ["wired", *sorted(called)]:
+            record = records / ("server.jsonl" if name == "wired" else f"server-{name}.jsonl")
+            serve = [flowgen, "serve", "--port", str(PORT), "--out", str(record)]
+            self.start(f"flowgen-{record.stem}", inside(name, serve))
+        if called:
+            tap = [flowgen, "tap", "--dev", "wlan0", "--out", str(records / "tap.jsonl")]
+            self.start("flowgen-tap", tap)
         for flow in self.plan["flows"]:
             kind = flow["dir"]
-            words = [flowgen, "pulse" if kind == "pulse" else "run", "--id", flow["id"]]
-            words += ["--host", WIRED_ADDRESS, "--port", str(PORT)]
+            pulse, down = kind.startswith("pulse"), kind == "pulse_down"
+            words = [flowgen, "pulse" if pulse else "run", "--id", flow["id"]]
+            host = station_address(flow["station"]) if down else WIRED_ADDRESS
+            words += ["--host", host, "--port", str(PORT)]
             words += ["--start-at", f"{t0 + flow['start_s']:.9f}"]
             words += ["--out", str(records / f"{flow['id']}.jsonl")]
-            if kind == "pulse":
+            if pulse:
                 words += ["--count", str(flow["count"]), "--every", str(flow["every_s"])]
                 words += ["--bytes", str(flow["bytes"])]
             else:
                 size = ["--bytes", str(flow["bytes"])] if "bytes" in flow else []
                 words += ["--dir", kind, *(size or ["--seconds", str(flow["seconds"])])]
-            self.client(flow["station"], flow["id"], words)
+            self.client("wired" if down else flow["station"], flow["id"], words)
         for station in self.stations:
             self.transfers(station, t0)
 
@@ -234,10 +243,10 @@ class Cell:
         words += ["--out", str(self.run_dir / "flows" / f"{name}.jsonl")]
         self.client(station, name, words)
 
-    def client(self, station: str, name: str, words: list[str]) -> None:
-        """Start a client of the server on a station; `end_flows` ends it."""
+    def client(self, namespace: str, name: str, words: list[str]) -> None:
+        """Start a client of a server; `end_flows` ends it."""
         log = (self.run_dir / f"flow-{name}.log").open("w")
-        client = subprocess.Popen(inside(station, words), stdout=log, stderr=log)
+        client = subprocess.Popen(inside(namespace, words), stdout=log, stderr=log)
         self.clients.append(client)
 
     def end_flows(self) -> None:
@@ -246,7 +255,18 @@ class Cell:
             client.terminate()
         for client in self.clients:
             client.wait()
-        self.stop("flowgen-server")
+        for name in [name for name, _ in self.running if name.startswith("flowgen-")]:
+            self.stop(name)
+
+    def power_save(self, now_s: float) -> None:
+        """Send the stations to sleep that are due, seconds after t0, or wake them up."""
+        for sleep in self.plan["sleeps"]:
+            asleep = sleep["start_s"] <= now_s < sleep["start_s"] + sleep["seconds"]
+            if asleep != (sleep["station"] in self.asleep):
+                self.asleep ^= {sleep["station"]}
+                phy = f"phy{station_number(sleep['station'])}"
+                control = Path(f"/sys/kernel/debug/ieee80211/{phy}/hwsim/ps")
+                control.write_text("1" if asleep else "0")
 
     def snapshot(self, name: str) -> None:
         """The access point's queue as `tc` shows it now."""
@@ -265,6 +285,15 @@ class Cell:
     def mark_medium(self) -> None:
         """Start the medium's statistics, digest and random streams anew."""
         dict(self.running)["dcfmedium"].send_signal(signal.SIGUSR1)
+
+
+def station_number(name: str) -> int:
+    """sta3 is number 3, of its radio, device and address."""
+    return int(name.removeprefix("sta"))
+
+
+def station_address(name: str) -> str:
+    return f"10.1.0.{10 + station_number(name)}"
 
 
 def configure(namespace: str | None, device: str, address: str) -> None:
@@ -311,6 +340,7 @@ def measure(cell: Cell, record: dict[str, Any]) -> None:
     cell.snapshot("qdisc_start.json")
     for moment in seconds_between(t0, t1):
         sleep_until(moment)
+        cell.power_save(moment - t0)
         progress.write_text(f"{moment - t0:.0f}\n")
         cell.check()
         cell.watch(t0)

@@ -271,6 +271,24 @@ def test_pulse_keeps_its_schedule(server: Server) -> None:
         assert end["retrans"] is None and end["error"] is None
 
 
+def test_the_receiver_of_a_pulse_knows_how_long_each_datagram_took(server: Server) -> None:
+    """Held up for 0.3 s: of 100 datagrams that left every 10 ms the first took longest; all are
+    written down once, the last of them before the flow's own line."""
+    words = ["--id", "p", "--count", "100", "--every", "0.01", "--bytes", "160"]
+    sender = subprocess.Popen(server.client("pulse", *words), stdout=subprocess.PIPE)
+    server.process.send_signal(signal.SIGSTOP)
+    time.sleep(0.3)
+    server.process.send_signal(signal.SIGCONT)
+    sender.communicate(timeout=5)
+    time.sleep(0.1)
+    entries = server.stop()
+    delays = [us for entry in entries if entry["event"] == "delays" for us in entry["us"]]
+    assert len(delays) == 100 and min(delays) >= 0
+    assert 150_000 < max(delays[:5]) < 500_000
+    assert sorted(delays)[50] < 10_000
+    assert entries[-1]["event"] == "flow"
+
+
 def cpu_seconds(pid: int) -> float:
     """User and system time of a process: fields 14 and 15 of /proc/PID/stat, see proc(5)."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -329,11 +347,14 @@ def test_server_survives_nonsense(server: Server) -> None:
 RUN = ["run", "--id", "f", "--host", "127.0.0.1", "--port", "9", "--dir", "up"]
 PULSE = ["pulse", "--id", "p", "--host", "127.0.0.1", "--port", "9"]
 MISUSE = [
-    ([], "serve, run or pulse"),
+    ([], "serve, run, pulse or tap"),
     (["walk"], "walk is not a command"),
     (["serve"], "needs --port"),
+    (["tap"], "needs --dev"),
+    (["tap", "--dev", "lo", "--port", "9"], "tap takes no --port"),
     (["serve", "--port", "70000"], "--port 70000"),
     (["serve", "--port"], "--port needs a value"),
+    (["serve", "--port", "1", "--dev", "lo"], "serve takes no --dev"),
     (["serve", "--port", "1", "--seconds", "1"], "serve takes no --seconds"),
     ([*RUN], "either --seconds or --bytes"),
     ([*RUN, "--seconds", "1", "--bytes", "1"], "either --seconds or --bytes"),
@@ -368,6 +389,7 @@ def test_failures_are_one_line(server: Server, tmp_path: Path) -> None:
     assert "Connection refused" in record(lines(refused.stdout), "f")["error"]
     words = ["--id", "f", "--dir", "up", "--bytes", "1", "--cc", "nonesuch"]
     assert "congestion control" in execute(server.client("run", *words), status=1).stderr
+    assert "device nonesuch" in execute([str(FLOWGEN), "tap", "--dev", "nonesuch"], status=1).stderr
     again = [str(FLOWGEN), "serve", "--port", str(server.port)]
     assert "Address already in use" in execute(again, status=1).stderr
     nowhere = str(tmp_path / "no" / "file")

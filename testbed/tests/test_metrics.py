@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import fabricated_run as fabricated
 import pytest
@@ -131,6 +132,49 @@ def test_response_time_runs_from_the_clients_start_to_the_last_byte(tmp_path: Pa
     times = metrics.measure(path)["response_time_s"]
     assert (times["up"]["n"], times["up"]["mean"]) == (1, pytest.approx(2.0))
     assert (times["down"]["n"], times["down"]["mean"]) == (2, pytest.approx(2.5))
+
+
+def test_delays_of_a_call(tmp_path: Path) -> None:
+    """Of 101 datagrams 100 came after the warm-up and took 1 to 100 ms, one of 9 s before it. Half
+    of them took at most 51 ms, the least of which that is true. What the tap saw is the queue's and
+    no receiver's: it missed 99, so half of all never left it."""
+    path = fabricated.run_directory(tmp_path / "run")
+    run = json.loads((path / "run.json").read_text())
+    pulse = {"dir": "pulse_down", "bytes": 160, "count": 101}
+    run["plan"]["flows"][2] = run["plan"]["flows"][2] | pulse
+    fabricated.write(path / "run.json", run)
+    late, early = fabricated.T0_S + 6, fabricated.T0_S + 1
+    lines: list[dict[str, Any]] = [
+        {"event": "delays", "side": "receiver", "t_s": early, "us": [9_000_000]},
+        {
+            "event": "delays",
+            "side": "receiver",
+            "t_s": late,
+            "us": [1000 * k for k in range(1, 65)],
+        },
+        {
+            "event": "delays",
+            "side": "receiver",
+            "t_s": late,
+            "us": [1000 * k for k in range(65, 101)],
+        },
+        {"event": "delays", "side": "tap", "t_s": late, "us": [500, 1500]},
+        {"event": "sample", "side": "tap", "t_s": late, "bytes": 10**9},
+    ]
+    sent = {"event": "flow", "side": "sender", "bytes": 101 * 160, "start_s": fabricated.T0_S}
+    sent |= {"first_byte_s": fabricated.T0_S, "end_s": late, "retrans": None, "error": None}
+    received = sent | {"side": "receiver"}
+    text = "".join(json.dumps({"id": "down1"} | line) + "\n" for line in [*lines, sent, received])
+    (path / "flows" / "down1.jsonl").write_text(text)
+    up, _, down, _ = metrics.measure(path)["flows"]
+    assert up["delay_ms"] is None and up["queue_delay_ms"] is None
+    assert down["delay_ms"] == pytest.approx(
+        {"n": 100, "lost": 0, "p50": 51.0, "p90": 91.0, "p99": 100.0, "max": 100.0}
+    )
+    assert down["queue_delay_ms"] == {"n": 2, "lost": 99} | dict.fromkeys(
+        ("p50", "p90", "p99", "max")
+    )
+    assert down["bytes"] == 101 * 160
 
 
 def test_one_unknown_flow_makes_the_totals_unknown(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ id = "up"
 station = "sta1"
 dir = "up"
 """
+SLEEP = '[[sleep]]\nstation = "sta1"\nstart_s = 3\nseconds = 2\n'
 
 
 def load(tmp_path: Path, text: str = CELL, *settings: str) -> scenario.Scenario:
@@ -75,6 +76,16 @@ def test_bad_value_is_one_line(tmp_path: Path, setting: str, line: str) -> None:
         ),
         ('dir = "up"', 'dir = "pulse"', "flow 1: count is missing; a pulse flow needs"),
         ('dir = "up"', 'dir = "up"\nrate = 3', "flow 1: unknown key 'rate'"),
+        ('dir = "up"', 'dir = "up"\nrenew_s = 0', "flow 1: renew_s: expected more than 0"),
+        ('dir = "up"', 'dir = "up"\nrenew_s = 1\nbytes = 9', "flow 1: renew_s: expected more"),
+        ("[[flow]]", '[[sleep]]\nstation = "sta1"\n[[flow]]', "sleep 1: start_s is missing"),
+        ("[[flow]]", f"{SLEEP.replace('sta1', 'ap')}[[flow]]", "sleep 1: station = 'ap': expected"),
+        ("[[flow]]", f"{SLEEP.replace('= 3', '= 10')}[[flow]]", "sleep 1: it would start after"),
+        (
+            "[[flow]]",
+            f"{SLEEP.replace('= 3', '= 3.5')}[[flow]]",
+            "sleep 1: start_s = 3.5: expected",
+        ),
         ('name = "cell"', "", "name is missing"),
         ('name = "cell"', 'name = "cell', "Illegal character"),
     ],
@@ -110,6 +121,24 @@ def test_a_version_is_a_word(tmp_path: Path) -> None:
 def test_a_flow_lasts_as_long_as_the_run(tmp_path: Path) -> None:
     text = CELL.replace('dir = "up"', 'dir = "up"\nstart_s = 4')
     assert load(tmp_path, text).runs[0].flows[0]["seconds"] == 6.0
+
+
+def test_a_renewed_flow_is_one_connection_after_the_other(tmp_path: Path) -> None:
+    """From 1 s on, every 4 s a new one; the last ends with the run."""
+    text = CELL.replace('dir = "up"', 'dir = "up"\nstart_s = 1\nrenew_s = 4')
+    flows = load(tmp_path, text).runs[0].flows
+    assert [(flow["id"], flow["start_s"], flow["seconds"]) for flow in flows] == [
+        ("up-1", 1.0, 4.0),
+        ("up-2", 5.0, 4.0),
+        ("up-3", 9.0, 1.0),
+    ]
+    assert not any("renew_s" in flow for flow in flows)
+
+
+def test_a_sleep_is_part_of_the_plan(tmp_path: Path) -> None:
+    runs = load(tmp_path, CELL.replace("[[flow]]", f"{SLEEP}[[flow]]"), "seed=[1, 2]").runs
+    for run in runs:
+        assert run.sleeps == [{"station": "sta1", "start_s": 3, "seconds": 2}]
 
 
 def test_every_scenario_that_comes_with_apbed_loads() -> None:
