@@ -23,7 +23,7 @@ FLOWS = {"up1": 900_000, "up2": 1_200_000, "down1": 1_050_000, "down2": 1_350_00
 
 LOAD = """\
 set -e
-for module in inflight sch_inflight sch_lasack; do insmod {modules}/$module.ko; done
+for module in inflight sch_inflight sch_lasack sch_ackwrr; do insmod {modules}/$module.ko; done
 export TC_LIB_DIR={tree}/build/tc
 top={tree}/build/bin/lasack-top
 """
@@ -90,6 +90,10 @@ look htb
 tc qdisc replace dev dev0 root handle 1: inflight limit 5
 tc qdisc replace dev dev0 parent 1:1 handle 7: lasack inflight off
 look inflight
+tc qdisc replace dev dev0 root handle 1: ackwrr weights 3 1
+tc qdisc replace dev dev0 parent 1:1 handle 7: lasack
+tc -s -j qdisc show dev dev0 > tc.json
+look ackwrr
 sysctl -qw net.core.default_qdisc=lasack
 tc qdisc replace dev dev0 root handle 1: mq
 look mq
@@ -213,6 +217,7 @@ def test_screen(cell: Path) -> None:
         ("root", [("lasack", "7:", "root")]),
         ("htb", [("lasack", "7:", "1:1")]),
         ("inflight", [("inflight", "1:", "root"), ("lasack", "7:", "1:1")]),
+        ("ackwrr", [("ackwrr", "1:", "root"), ("lasack", "7:", "1:1")]),
         ("mq", [("lasack", "0:", "1:1"), ("lasack", "0:", "1:2")]),
     ],
 )
@@ -226,6 +231,25 @@ def test_parents(bench: Path, parent: str, places: list[tuple[str, str, str]]) -
     assert pulses[0]["direction"] == "unknown"
 
 
+def test_classes_of_ackwrr(bench: Path) -> None:
+    """Two datagrams of 100 bytes, with 42 of headers each, are no ACKs."""
+    (page,) = objects(bench / "ackwrr.json")
+    seen = [(one["class"], one["packets"], one["bytes"]) for one in page["classes"]]
+    assert seen == [("1:1", 2, 284), ("1:2", 0, 0)]
+
+
+def test_counters_have_tcs_names(bench: Path) -> None:
+    """What tc says of the queue disciplines before any packet, tables and options too."""
+    (page,) = objects(bench / "ackwrr.json")
+    shown = {qdisc["kind"]: qdisc for qdisc in json.loads((bench / "tc.json").read_text())}
+    for qdisc in page["qdiscs"]:
+        tcs = shown[qdisc["kind"]]
+        assert not qdisc.keys() - {"parent", "handle"} - tcs.keys()
+        assert not qdisc["options"].keys() - tcs["options"].keys()
+        options = qdisc["options"]
+        assert options == {name: tcs["options"][name] for name in options}
+
+
 def test_the_bound_above_is_shown(bench: Path) -> None:
     assert "\nin flight 0 of 5, throttled 0\n" in (bench / "inflight.txt").read_text()
 
@@ -233,10 +257,10 @@ def test_the_bound_above_is_shown(bench: Path) -> None:
 def test_refusals(bench: Path) -> None:
     attach = "attach one: tc qdisc replace dev DEVICE root lasack"
     assert (bench / "said").read_text().splitlines() == [
-        f"lasack-top: no device has a lasack; {attach}",
-        f"lasack-top: no lasack on dev0; {attach}",
+        f"lasack-top: no device has a lasack or ackwrr; {attach}",
+        f"lasack-top: no lasack or ackwrr on dev0; {attach}",
         "lasack-top: no device nosuch; ip link lists them",
-        "lasack-top: several devices have a lasack, choose one with --device: lo, dev0",
+        "lasack-top: several devices have a lasack or ackwrr, choose one with --device: lo, dev0",
         "lasack-top: cannot write: No space left on device",
     ]
 
@@ -264,4 +288,4 @@ def test_terminal_is_left_as_it_was(bench: Path) -> None:
         "gone": 1,
     }
     assert ways["ctrl_z"]["stopped"] and ways["ctrl_z"]["raw_again"]
-    assert ways["gone"]["said"].endswith("lasack-top: no lasack on dev0 any more\r\n")
+    assert ways["gone"]["said"].endswith("lasack-top: no lasack or ackwrr on dev0 any more\r\n")

@@ -7,6 +7,7 @@
 #ifndef LASACK_TOP_DISCIPLINE_H
 #define LASACK_TOP_DISCIPLINE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "snapshot.h"
@@ -33,16 +34,24 @@ struct counter {
 
 struct discipline {
 	const char *kind;
+	bool shown;			/* a device that has one can be looked at */
+	int bound;			/* the option that bounds packets below it */
 	const struct option *options;
 	const struct counter *counters;
 	size_t xstats_size;
-	/* Lines about COUNT qdiscs added up, below those that all kinds have. */
+	/* Lines about all qdiscs of the kind added up, below what all kinds have. */
 	void (*text)(struct wrap *wrap, const struct qdisc *total);
+	/* A line for each class, below a heading; NULL if its classes are flows. */
+	const char *classes_heading;
+	void (*text_class)(FILE *out, const struct class *class, const struct qdisc *total);
 };
 
-extern const struct discipline lasack, inflight;
+extern const struct discipline lasack, ackwrr, inflight;
 extern const struct discipline *const disciplines[];	/* NULL ends it */
 
 uint64_t counter_read(const struct counter *counter, const struct qdisc *qdisc);
+
+/* The counter of that name, 0 if the kind has none. */
+uint64_t counter_named(const char *name, const struct qdisc *qdisc);
 
 #endif

@@ -45,6 +45,8 @@ static const struct counter lasack_counters[] = {
 	COUNTER(lasack, "in_flight", in_flight, ADD),
 	COUNTER(lasack, "throttled", throttled, ADD),
 	COUNTER(lasack, "untracked", untracked, ADD),
+	COUNTER(lasack, "enqueued", enqueued, ADD),
+	COUNTER(lasack, "purged", purged, ADD),
 	{ NULL, 0, 0, ADD },
 };
 
@@ -68,6 +70,8 @@ static void lasack_text(struct wrap *wrap, const struct qdisc *total)
 
 const struct discipline lasack = {
 	.kind = "lasack",
+	.shown = true,
+	.bound = TCA_LASACK_INFLIGHT,
 	.options = lasack_options,
 	.counters = lasack_counters,
 	.xstats_size = sizeof(struct tc_lasack_xstats),
@@ -91,12 +95,60 @@ static const struct counter inflight_counters[] = {
 
 const struct discipline inflight = {
 	.kind = "inflight",
+	.bound = TCA_INFLIGHT_LIMIT,
 	.options = inflight_options,
 	.counters = inflight_counters,
 	.xstats_size = sizeof(struct tc_inflight_xstats),
 };
 
-const struct discipline *const disciplines[] = { &lasack, &inflight, NULL };
+static const struct option ackwrr_options[] = {
+	{ "weights", TCA_ACKWRR_WEIGHT_DATA, UNIT_NUMBER, "auto", NULL },
+	{ "weight_ack", TCA_ACKWRR_WEIGHT_ACK, UNIT_NUMBER, NULL, NULL },
+	{ "limit", TCA_ACKWRR_LIMIT, UNIT_NUMBER, NULL, NULL },
+	{ "inflight", TCA_ACKWRR_INFLIGHT, UNIT_NUMBER, "off", "auto" },
+	{ NULL, 0, 0, NULL, NULL },
+};
+
+static const struct counter ackwrr_counters[] = {
+	COUNTER(ackwrr, "not_ip", not_ip, ADD),
+	COUNTER(ackwrr, "portless", portless, ADD),
+	COUNTER(ackwrr, "fragment", fragment, ADD),
+	COUNTER(ackwrr, "truncated", truncated, ADD),
+	COUNTER(ackwrr, "malformed", malformed, ADD),
+	COUNTER(ackwrr, "in_flight", in_flight, ADD),
+	COUNTER(ackwrr, "throttled", throttled, ADD),
+	COUNTER(ackwrr, "untracked", untracked, ADD),
+	{ NULL, 0, 0, ADD },
+};
+
+static void ackwrr_text_class(FILE *out, const struct class *class,
+			      const struct qdisc *total)
+{
+	bool ack = (class->id & 0xffff) == TC_ACKWRR_ACK;
+	uint32_t weight = total->option[ack ? TCA_ACKWRR_WEIGHT_ACK : TCA_ACKWRR_WEIGHT_DATA];
+	char text[12] = "auto";
+
+	if (total->option[TCA_ACKWRR_WEIGHT_DATA] != TC_ACKWRR_AUTO)
+		snprintf(text, sizeof(text), "%u", weight);
+	fprintf(out, "%-9s %-4s %6s %8s %10llu %9u %5u %7s\n",
+		format_handle(class->id).text, ack ? "ACK" : "DATA", text,
+		format_bytes(class->bytes).text, (unsigned long long)class->packets,
+		class->drops, class->backlog_packets, format_rate(class->rate).text);
+}
+
+const struct discipline ackwrr = {
+	.kind = "ackwrr",
+	.shown = true,
+	.bound = TCA_ACKWRR_INFLIGHT,
+	.options = ackwrr_options,
+	.counters = ackwrr_counters,
+	.xstats_size = sizeof(struct tc_ackwrr_xstats),
+	.classes_heading =
+		"CLASS     OF   WEIGHT     SENT    PACKETS   DROPPED QUEUE    Mb/s",
+	.text_class = ackwrr_text_class,
+};
+
+const struct discipline *const disciplines[] = { &ackwrr, &lasack, &inflight, NULL };
 
 uint64_t counter_read(const struct counter *counter, const struct qdisc *qdisc)
 {
@@ -110,4 +162,12 @@ uint64_t counter_read(const struct counter *counter, const struct qdisc *qdisc)
 	}
 	memcpy(&narrow, from, sizeof(narrow));
 	return narrow;
+}
+
+uint64_t counter_named(const char *name, const struct qdisc *qdisc)
+{
+	for (const struct counter *c = qdisc->of->counters; c->name; c++)
+		if (!strcmp(c->name, name))
+			return counter_read(c, qdisc);
+	return 0;
 }

@@ -23,6 +23,13 @@ struct qdisc *snapshot_add_qdisc(struct snapshot *snapshot)
 	return &snapshot->qdiscs[snapshot->qdisc_count++];
 }
 
+struct class *snapshot_add_class(struct snapshot *snapshot)
+{
+	snapshot->classes = grow(snapshot->classes, snapshot->class_count,
+				 sizeof(struct class));
+	return &snapshot->classes[snapshot->class_count++];
+}
+
 struct flow *snapshot_add_flow(struct snapshot *snapshot)
 {
 	snapshot->flows = grow(snapshot->flows, snapshot->flow_count,
@@ -33,6 +40,7 @@ struct flow *snapshot_add_flow(struct snapshot *snapshot)
 void snapshot_clear(struct snapshot *snapshot)
 {
 	free(snapshot->qdiscs);
+	free(snapshot->classes);
 	free(snapshot->flows);
 	*snapshot = (struct snapshot) { };
 }
@@ -51,18 +59,28 @@ static uint64_t flow_bytes(const struct flow *flow)
 	return flow->seen.sent + flow->seen.received;
 }
 
-/* A new life of the same ports begins at 0 again. */
+/* In bit/s. A new life of the same ports, or another child, begins at 0 again. */
+static double growth(uint64_t now, uint64_t then, double interval)
+{
+	return (now >= then ? now - then : now) * 8.0 / interval;
+}
+
+static double class_rate(const struct class *class, const struct snapshot *before,
+			 double interval)
+{
+	for (size_t i = 0; i < before->class_count; i++)
+		if (before->classes[i].id == class->id)
+			return growth(class->bytes, before->classes[i].bytes, interval);
+	return NAN;
+}
+
 static double flow_rate(const struct flow *flow, const struct snapshot *before,
 			double interval)
 {
-	uint64_t now = flow_bytes(flow), then;
-
-	for (size_t i = 0; i < before->flow_count; i++) {
-		if (!same_flow(flow, &before->flows[i]))
-			continue;
-		then = flow_bytes(&before->flows[i]);
-		return (now >= then ? now - then : now) * 8.0 / interval;
-	}
+	for (size_t i = 0; i < before->flow_count; i++)
+		if (same_flow(flow, &before->flows[i]))
+			return growth(flow_bytes(flow), flow_bytes(&before->flows[i]),
+				      interval);
 	return NAN;
 }
 
@@ -71,6 +89,9 @@ void snapshot_compare(struct snapshot *now, const struct snapshot *before)
 	double attained = 0, rates = 0;
 
 	now->interval = before ? (now->taken_ns - before->taken_ns) / 1e9 : NAN;
+	for (size_t i = 0; i < now->class_count; i++)
+		now->classes[i].rate = now->interval > 0 ?
+			class_rate(&now->classes[i], before, now->interval) : NAN;
 	for (size_t i = 0; i < now->flow_count; i++) {
 		struct flow *flow = &now->flows[i];
 

@@ -71,6 +71,16 @@ static void put_qdisc(FILE *out, const struct qdisc *qdisc)
 	fputc('}', out);
 }
 
+static void put_class(FILE *out, const struct class *class)
+{
+	fprintf(out, "{\"class\":\"%s\",\"bytes\":%" PRIu64 ",\"packets\":%" PRIu64
+		",\"drops\":%u,\"backlog\":%u,\"qlen\":%u", format_handle(class->id).text,
+		class->bytes, class->packets, class->drops, class->backlog_bytes,
+		class->backlog_packets);
+	put_number(out, "rate_bps", class->rate, 0);
+	fputc('}', out);
+}
+
 static void put_end(FILE *out, const char *name, const struct tc_lasack_flow *flow,
 		    int end)
 {
@@ -116,6 +126,11 @@ void json_page(FILE *out, const struct snapshot *snapshot)
 	for (size_t i = 0; i < snapshot->qdisc_count; i++) {
 		fputs(i ? "," : "", out);
 		put_qdisc(out, &snapshot->qdiscs[i]);
+	}
+	fputs("],\"classes\":[", out);
+	for (size_t i = 0; i < snapshot->class_count; i++) {
+		fputs(i ? "," : "", out);
+		put_class(out, &snapshot->classes[i]);
 	}
 	fputs("],\"flows\":[", out);
 	for (size_t i = 0; i < snapshot->flow_count; i++) {

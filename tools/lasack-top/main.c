@@ -26,9 +26,10 @@ static const char usage_text[] =
 "\n"
 "Shows the flows of the lasack queue discipline on a device: what each has\n"
 "attained, its rate, its backlog, and which way it goes. Download (down) is what\n"
-"goes out of the device, upload (up) what its ACKs say has come in.\n"
+"goes out of the device, upload (up) what its ACKs say has come in. Of ackwrr it\n"
+"shows the two classes.\n"
 "\n"
-"  -d, --device DEV    the device (default: the only one that has a lasack)\n"
+"  -d, --device DEV    the device (default: the only one with such a discipline)\n"
 "  -i, --interval S    seconds between two looks, 0.1 to 3600 (default 1)\n"
 "  -s, --sort KEY      attained, rate or backlog, the largest first\n"
 "  -1, --once          one look, printed; rates take two and are not known\n"
@@ -151,9 +152,8 @@ void top_look(struct top *top)
 	struct snapshot next = { };
 
 	if (!source_read(top->source, top->ifindex, &next))
-		die("no lasack on %s%s", top->device,
-		    first ? "; attach one: tc qdisc replace dev DEVICE root lasack" :
-			    " any more");
+		die("no lasack or ackwrr on %s%s", top->device,
+		    first ? "; " ATTACH_ONE : " any more");
 	snapshot_clear(&top->before);
 	top->before = top->now;
 	top->now = next;

@@ -112,8 +112,8 @@ static void take_qdisc(struct source *source, const struct discipline *of,
 	take_stats(qdisc, tb[TCA_STATS2]);
 }
 
-static void take_class(struct source *source, const struct tcmsg *tcm,
-		       struct nlattr **tb)
+static void take_flow(struct source *source, const struct tcmsg *tcm,
+		      struct nlattr **tb)
 {
 	struct nlattr *inner[TCA_LASACK_CLASS_MAX + 1], *stats[TCA_STATS_MAX + 1];
 	struct gnet_stats_queue queue = { };
@@ -134,6 +134,22 @@ static void take_class(struct source *source, const struct tcmsg *tcm,
 		copy_attribute(&queue, sizeof(queue), stats[TCA_STATS_QUEUE]);
 	flow->backlog_bytes = queue.backlog;
 	flow->backlog_packets = queue.qlen;
+}
+
+static void take_class(struct source *source, const struct discipline *of,
+		       const struct tcmsg *tcm, struct nlattr **tb)
+{
+	struct class *class = snapshot_add_class(source->snapshot);
+	struct qdisc same = { .of = of };
+
+	take_stats(&same, tb[TCA_STATS2]);
+	class->of = of;
+	class->id = tcm->tcm_handle;
+	class->bytes = same.bytes;
+	class->packets = same.packets;
+	class->drops = same.drops;
+	class->backlog_bytes = same.backlog_bytes;
+	class->backlog_packets = same.backlog_packets;
 }
 
 static void note_device(struct source *source, int ifindex)
@@ -167,12 +183,18 @@ static int take_message(struct nl_msg *msg, void *arg)
 	for (const struct discipline *const *d = disciplines; *d; d++)
 		if (!nla_strcmp(tb[TCA_KIND], (*d)->kind))
 			of = *d;
-	if (!source->snapshot && of == &lasack)
-		note_device(source, tcm->tcm_ifindex);
-	else if (source->snapshot && of && nlh->nlmsg_type == RTM_NEWQDISC)
+	if (!of)
+		return NL_OK;
+	if (!source->snapshot) {
+		if (of->shown)
+			note_device(source, tcm->tcm_ifindex);
+	} else if (nlh->nlmsg_type == RTM_NEWQDISC) {
 		take_qdisc(source, of, tcm, tb);
-	else if (source->snapshot && of == &lasack && nlh->nlmsg_type == RTM_NEWTCLASS)
-		take_class(source, tcm, tb);
+	} else if (of == &lasack) {
+		take_flow(source, tcm, tb);
+	} else if (of->text_class) {
+		take_class(source, of, tcm, tb);
+	}
 	return NL_OK;
 }
 
@@ -189,11 +211,12 @@ static int dump(struct source *source, int type)
 	return err < 0 ? err : 0;
 }
 
-static bool has_lasack(const struct snapshot *snapshot)
+static bool can_be_shown(const struct snapshot *snapshot)
 {
-	struct qdisc total;
-
-	return snapshot_total(snapshot, &lasack, &total) > 0;
+	for (size_t i = 0; i < snapshot->qdisc_count; i++)
+		if (snapshot->qdiscs[i].of->shown)
+			return true;
+	return false;
 }
 
 static int64_t clock_ns(clockid_t clock)
@@ -215,7 +238,7 @@ bool source_read(struct source *source, int ifindex, struct snapshot *snapshot)
 		if (!if_indextoname(ifindex, snapshot->device))
 			return false;
 		err = dump(source, RTM_GETQDISC);
-		if (!err && !has_lasack(snapshot))
+		if (!err && !can_be_shown(snapshot))
 			return false;
 		snapshot->wall_ns = clock_ns(CLOCK_REALTIME);
 		snapshot->taken_ns = clock_ns(CLOCK_MONOTONIC);
@@ -235,13 +258,13 @@ static int only_device(const struct source *source)
 	size_t length = 0;
 
 	if (!source->device_count)
-		die("no device has a lasack; attach one: tc qdisc replace dev DEVICE root lasack");
+		die("no device has a lasack or ackwrr; " ATTACH_ONE);
 	if (source->device_count == 1)
 		return source->devices[0];
 	for (size_t i = 0; i < source->device_count && length < sizeof(names); i++)
 		length += snprintf(names + length, sizeof(names) - length, "%s%s",
 				   i ? ", " : "", if_indextoname(source->devices[i], name) ?: "?");
-	die("several devices have a lasack, choose one with --device: %s", names);
+	die("several devices have a lasack or ackwrr, choose one with --device: %s", names);
 }
 
 int source_find(struct source *source, const char *device)

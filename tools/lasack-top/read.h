@@ -7,18 +7,20 @@
 
 #include "snapshot.h"
 
+#define ATTACH_ONE	"attach one: tc qdisc replace dev DEVICE root lasack"
+
 struct source;
 
 struct source *source_open(void);
 void source_close(struct source *source);
 
 /*
- * The index of DEVICE, or with NULL of the only device that has a lasack; ends
- * the program with one line if there is no such device, or several.
+ * The index of DEVICE, or with NULL of the only device that has a lasack or an
+ * ackwrr; ends the program with one line if there is no such device, or several.
  */
 int source_find(struct source *source, const char *device);
 
-/* Fills an empty snapshot. Returns false: the device has no lasack (any more). */
+/* Fills an empty snapshot. Returns false: the device has neither (any more). */
 bool source_read(struct source *source, int ifindex, struct snapshot *snapshot);
 
 #endif

@@ -77,18 +77,19 @@ static void draw(const struct top *top)
 {
 	int width = COLS < WIDTH_MIN ? WIDTH_MIN : COLS > WIDTH_MAX ? WIDTH_MAX : COLS;
 	char *page = NULL, *rest, *line;
-	int heading, y = 0;
+	uint64_t headings;
 	size_t size;
+	int y = 0;
 	FILE *out = open_memstream(&page, &size);
 
 	if (!out)
 		die("out of memory");
-	heading = text_page(out, &top->now, width);
+	headings = text_page(out, &top->now, width);
 	fclose(out);
 	erase();
 	rest = page;
 	for (; (line = strsep(&rest, "\n")) && y < LINES - 1; y++) {
-		if (y == heading) {
+		if (y < 64 && headings >> y & 1) {
 			attron(A_REVERSE);
 			mvhline(y, 0, ' ', COLS);
 		} else if (!y) {

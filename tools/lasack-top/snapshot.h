@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../../kernel/uapi/pkt_sch_ackwrr.h"
 #include "../../kernel/uapi/pkt_sch_inflight.h"
 #include "../../kernel/uapi/pkt_sch_lasack.h"
 
@@ -30,8 +31,19 @@ struct qdisc {
 	uint32_t options;		/* bit N: option[N] is there */
 	union {
 		struct tc_lasack_xstats lasack;
+		struct tc_ackwrr_xstats ackwrr;
 		struct tc_inflight_xstats inflight;
 	} xstats;			/* what an older module lacks is 0 */
+};
+
+/* A class that is no flow: packets of one sort, with a queue of their own. */
+struct class {
+	const struct discipline *of;
+	uint32_t id;
+	uint64_t bytes, packets;	/* sent */
+	uint32_t drops;
+	uint32_t backlog_bytes, backlog_packets;
+	double rate;			/* bit/s sent; NAN if not known */
 };
 
 /* Known from both ends of an interval, or not: then NAN. */
@@ -52,6 +64,8 @@ struct snapshot {
 	double interval;		/* s since the one before, NAN for the first */
 	struct qdisc *qdiscs;
 	size_t qdisc_count;
+	struct class *classes;
+	size_t class_count;
 	struct flow *flows;
 	size_t flow_count;
 };
@@ -61,6 +75,7 @@ enum sort_key { SORT_ATTAINED, SORT_RATE, SORT_BACKLOG };
 
 /* Never fail: memory for a few hundred bytes, or the program ends. */
 struct qdisc *snapshot_add_qdisc(struct snapshot *snapshot);
+struct class *snapshot_add_class(struct snapshot *snapshot);
 struct flow *snapshot_add_flow(struct snapshot *snapshot);
 void snapshot_clear(struct snapshot *snapshot);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Snapshots as text: see text.h. */
 #include <arpa/inet.h>
+#include <inttypes.h>
 #include <linux/pkt_sched.h>
 #include <math.h>
 #include <stdarg.h>
@@ -156,10 +157,15 @@ static struct text format_option(const struct option *option, uint32_t value)
 
 static void put_options(struct wrap *wrap, const struct qdisc *qdisc)
 {
-	for (const struct option *o = qdisc->of->options; o->name; o++)
-		if (qdisc->options & 1U << o->attribute)
-			wrap_item(wrap, "%s %s", o->name,
-				  format_option(o, qdisc->option[o->attribute]).text);
+	const char *kind = qdisc->of->kind, *space = " ";
+
+	for (const struct option *o = qdisc->of->options; o->name; o++) {
+		if (!(qdisc->options & 1U << o->attribute))
+			continue;
+		wrap_item(wrap, "%s%s%s %s", kind, space, o->name,
+			  format_option(o, qdisc->option[o->attribute]).text);
+		kind = space = "";
+	}
 	wrap_end(wrap);
 }
 
@@ -187,45 +193,45 @@ static void put_title(struct wrap *wrap, const struct snapshot *snapshot)
 	wrap_end(wrap);
 }
 
-/* "in flight 3 of 8": a bound may be lasack's own or that of an inflight above it. */
-static void put_in_flight(struct wrap *wrap, uint32_t packets, uint32_t limit,
-			  uint32_t learnt, uint64_t throttled)
+/*
+ * "in flight 3 of 8": the bound may be an inflight's, or lasack's own, or ackwrr's;
+ * the one next to the device is the one that counts.
+ */
+static void put_in_flight(struct wrap *wrap, const struct snapshot *snapshot)
 {
+	static const struct discipline *const nearest[] = { &inflight, &ackwrr, &lasack };
+	struct qdisc total = { };
+	uint64_t packets, learnt;
+	uint32_t limit = TC_INFLIGHT_OFF;
+
+	for (size_t i = 0; i < 3 && limit == TC_INFLIGHT_OFF; i++)
+		if (snapshot_total(snapshot, nearest[i], &total))
+			limit = total.option[nearest[i]->bound];
 	if (limit == TC_INFLIGHT_OFF) {
 		wrap_item(wrap, "in flight unbounded");
+		wrap_end(wrap);
 		return;
 	}
+	packets = counter_named("in_flight", &total);
+	learnt = counter_named("auto_limit_bytes", &total);
 	if (limit != TC_INFLIGHT_AUTO)
-		wrap_item(wrap, "in flight %u of %u", packets, limit);
+		wrap_item(wrap, "in flight %" PRIu64 " of %u", packets, limit);
 	else if (learnt)
-		wrap_item(wrap, "in flight %u (auto: %s)", packets,
+		wrap_item(wrap, "in flight %" PRIu64 " (auto: %s)", packets,
 			  format_bytes(learnt).text);
 	else
-		wrap_item(wrap, "in flight %u (auto)", packets);
-	wrap_item(wrap, "throttled %llu", (unsigned long long)throttled);
+		wrap_item(wrap, "in flight %" PRIu64 " (auto)", packets);
+	wrap_item(wrap, "throttled %" PRIu64, counter_named("throttled", &total));
+	wrap_end(wrap);
 }
 
-static void put_counters(struct wrap *wrap, const struct snapshot *snapshot,
-			 const struct qdisc *total)
+static void put_counters(struct wrap *wrap, const struct qdisc *total)
 {
-	const struct tc_inflight_xstats *above;
-	struct qdisc bound;
-
 	wrap_item(wrap, "sent %s", format_bytes(total->bytes).text);
-	wrap_item(wrap, "%llu packets", (unsigned long long)total->packets);
+	wrap_item(wrap, "%" PRIu64 " packets", total->packets);
 	wrap_item(wrap, "dropped %u", total->drops);
 	wrap_item(wrap, "backlog %u packets", total->backlog_packets);
 	wrap_item(wrap, "%s", format_bytes(total->backlog_bytes).text);
-	wrap_end(wrap);
-	if (snapshot_total(snapshot, &inflight, &bound)) {
-		above = &bound.xstats.inflight;
-		put_in_flight(wrap, above->packets, bound.option[TCA_INFLIGHT_LIMIT],
-			      above->auto_limit, above->throttled);
-	} else {
-		put_in_flight(wrap, total->xstats.lasack.in_flight,
-			      total->option[TCA_LASACK_INFLIGHT], 0,
-			      total->xstats.lasack.throttled);
-	}
 	wrap_end(wrap);
 }
 
@@ -246,7 +252,7 @@ static const char *protocol_name(uint8_t protocol, char *number)
 	return number;
 }
 
-static struct text format_rate(double rate)
+struct text format_rate(double rate)
 {
 	struct text out = { "-" };
 	double mbit = rate / 1e6;
@@ -320,26 +326,26 @@ static int lines_in(const char *text)
 	return lines;
 }
 
-int text_page(FILE *out, const struct snapshot *snapshot, int width)
+static void put_head(FILE *out, const struct snapshot *snapshot, int width)
 {
-	struct wrap wrap = { NULL, width, 0 };
-	struct qdisc total = { };
-	int to, from, heading;
-	char *head = NULL;
-	size_t size;
+	struct wrap wrap = { out, width, 0 };
+	struct qdisc total;
 
-	wrap.out = open_memstream(&head, &size);
-	if (!wrap.out)
-		die("out of memory");
 	put_title(&wrap, snapshot);
-	snapshot_total(snapshot, &lasack, &total);
-	put_options(&wrap, &total);
-	put_counters(&wrap, snapshot, &total);
-	lasack.text(&wrap, &total);
-	fclose(wrap.out);
-	heading = lines_in(head) + 1;
-	fprintf(out, "%s\n", head);
-	free(head);
+	for (const struct discipline *const *d = disciplines; *d; d++) {
+		if (!(*d)->shown || !snapshot_total(snapshot, *d, &total))
+			continue;
+		put_options(&wrap, &total);
+		put_counters(&wrap, &total);
+		if ((*d)->text)
+			(*d)->text(&wrap, &total);
+	}
+	put_in_flight(&wrap, snapshot);
+}
+
+static void put_flows(FILE *out, const struct snapshot *snapshot, int width)
+{
+	int to, from;
 
 	ends_widths(snapshot, width - FIXED_COLUMNS - 1, &to, &from);
 	fprintf(out, "%-4s %-4s %8s %3s %6s %3s %5s %-*s %s\n", "DIR", "PROT",
@@ -348,5 +354,41 @@ int text_page(FILE *out, const struct snapshot *snapshot, int width)
 		put_flow(out, &snapshot->flows[i], to, from);
 	if (!snapshot->flow_count)
 		fputs("no flows yet\n", out);
-	return heading;
+}
+
+static void put_classes(FILE *out, const struct snapshot *snapshot,
+			const struct discipline *of, const struct qdisc *total)
+{
+	fprintf(out, "%s\n", of->classes_heading);
+	for (size_t i = 0; i < snapshot->class_count; i++)
+		if (snapshot->classes[i].of == of)
+			of->text_class(out, &snapshot->classes[i], total);
+}
+
+uint64_t text_page(FILE *out, const struct snapshot *snapshot, int width)
+{
+	uint64_t headings = 0;
+	struct qdisc total;
+	char *page = NULL;
+	size_t size;
+	FILE *part = open_memstream(&page, &size);
+
+	if (!part)
+		die("out of memory");
+	put_head(part, snapshot, width);
+	for (const struct discipline *const *d = disciplines; *d; d++) {
+		if (!(*d)->shown || !snapshot_total(snapshot, *d, &total))
+			continue;
+		fputc('\n', part);
+		fflush(part);
+		headings |= UINT64_C(1) << (lines_in(page) % 64);
+		if ((*d)->text_class)
+			put_classes(part, snapshot, *d, &total);
+		else
+			put_flows(part, snapshot, width);
+	}
+	fclose(part);
+	fputs(page, out);
+	free(page);
+	return headings;
 }

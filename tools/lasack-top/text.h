@@ -16,6 +16,7 @@ struct text { char text[56]; };
 struct text format_bytes(uint64_t bytes);	/* "12.3 MB": powers of 1000 */
 struct text format_us(uint64_t us);		/* "1.2 ms" */
 struct text format_handle(uint32_t handle);	/* "1:2", "8001:", "root" */
+struct text format_rate(double rate);		/* bit/s in Mb/s, or "-" */
 
 /*
  * One end of a flow, "ADDRESS:PORT", in at most WIDTH characters (at least 12):
@@ -35,9 +36,9 @@ void wrap_item(struct wrap *wrap, const char *format, ...)
 void wrap_end(struct wrap *wrap);
 
 /*
- * The whole page: what the qdiscs are, what they counted, a line per flow.
- * Returns which line, counted from 0, is the heading of the flows.
+ * The whole page: what the qdiscs are, what they counted, a line per class and
+ * per flow. Returns which lines are headings: bit N is line N, counted from 0.
  */
-int text_page(FILE *out, const struct snapshot *snapshot, int width);
+uint64_t text_page(FILE *out, const struct snapshot *snapshot, int width);
 
 #endif

@@ -255,6 +255,7 @@ static void test_totals(int *failures)
 static void test_page(int *failures)
 {
 	struct snapshot snapshot = { .wall_ns = 3661000000000 };
+	FILE *nowhere = fopen("/dev/null", "w");
 	struct qdisc *qdisc = add_lasack(&snapshot, 0x20000, 0x10001);
 
 	qdisc->bytes = 1234567;
@@ -267,15 +268,17 @@ static void test_page(int *failures)
 	snapshot.flows[0].rate_share = 1;
 	EXPECT_IN(page(&snapshot, 80),
 		  "01:01:01  wlan0, lasack 2: parent 1:1\n"
-		  "limit 100, idle 300s, quantum off, inflight auto\n"
+		  "lasack limit 100, idle 300s, quantum off, inflight auto\n"
 		  "sent 1.23 MB, 0 packets, dropped 0, backlog 0 packets, 0 B\n"
-		  "in flight 3 (auto), throttled 0\n"
 		  "delay small 0 us (max 12.3 ms), large 0 us (max 0 us), pushed out 0\n"
 		  "flows 0 (0 with packets), evicted 0, expired 0, overflow 0\n"
+		  "in flight 3 (auto), throttled 0\n"
 		  "\n"
 		  "DIR  PROT ATTAINED   %   Mb/s   % QUEUE TO              FROM\n"
 		  "up   tcp   3.00 MB  75   2.47 100    23 10.1.0.11:40011 10.0.0.2:5001\n"
 		  "down tcp   1.00 MB  25      -   -     0 10.1.0.12:40012 10.0.0.2:5001\n");
+	EXPECT_EQ(text_page(nowhere, &snapshot, 80), 1 << 7);
+	fclose(nowhere);
 	/* The bound above it is the one that counts. */
 	qdisc = snapshot_add_qdisc(&snapshot);
 	qdisc->of = &inflight;
@@ -286,6 +289,51 @@ static void test_page(int *failures)
 	EXPECT_IN(page(&snapshot, 80), "wlan0, lasack 2: parent 1:1, inflight 1: root\n");
 	EXPECT_IN(page(&snapshot, 80), "\nin flight 5 of 8, throttled 0\n");
 	snapshot_clear(&snapshot);
+}
+
+/* As with a lasack for the data: two tables. */
+static void test_classes(int *failures)
+{
+	struct snapshot snapshot = { .taken_ns = 2000000000 }, before = { };
+	struct class *class;
+	struct qdisc *qdisc;
+
+	add_lasack(&snapshot, 0x20000, 0x10001);
+	qdisc = snapshot_add_qdisc(&snapshot);
+	qdisc->of = &ackwrr;
+	qdisc->handle = 0x10000;
+	qdisc->parent = TC_H_ROOT;
+	qdisc->options = 1U << TCA_ACKWRR_WEIGHT_DATA | 1U << TCA_ACKWRR_WEIGHT_ACK;
+	qdisc->option[TCA_ACKWRR_WEIGHT_DATA] = 3;
+	qdisc->option[TCA_ACKWRR_WEIGHT_ACK] = 1;
+	for (int i = 1; i <= 2; i++) {
+		class = snapshot_add_class(&snapshot);
+		class->of = &ackwrr;
+		class->id = 0x10000 + i;
+		class->bytes = 4000000 * i;
+		class->packets = 4000;
+		class->drops = 5;
+		class->backlog_packets = 6;
+		if (i == 2)
+			continue;
+		*snapshot_add_class(&before) = *class;
+		before.classes[0].bytes = 1000000;
+	}
+	snapshot_compare(&snapshot, &before);
+	EXPECT_IN(page(&snapshot, 80), "wlan0, ackwrr 1: root, lasack 2: parent 1:1\n"
+		  "ackwrr weights 3, weight_ack 1\n");
+	/* 3 MB in 2 s; of the other nothing was known */
+	EXPECT_IN(page(&snapshot, 80), "\n"
+		  "CLASS     OF   WEIGHT     SENT    PACKETS   DROPPED QUEUE    Mb/s\n"
+		  "1:1       DATA      3  4.00 MB       4000         5     6   12.00\n"
+		  "1:2       ACK       1  8.00 MB       4000         5     6       -\n"
+		  "\n"
+		  "DIR  PROT");
+	EXPECT_IN(json(&snapshot), "],\"classes\":[{\"class\":\"1:1\",\"bytes\":4000000,"
+		  "\"packets\":4000,\"drops\":5,\"backlog\":0,\"qlen\":6,"
+		  "\"rate_bps\":12000000},");
+	snapshot_clear(&snapshot);
+	snapshot_clear(&before);
 }
 
 static void test_width(int *failures)
@@ -352,6 +400,7 @@ int main(void)
 		{ "order", test_order },
 		{ "totals of several queue disciplines", test_totals },
 		{ "a page", test_page },
+		{ "a table of classes", test_classes },
 		{ "no line is longer than the terminal", test_width },
 		{ "an object", test_json },
 		{ NULL, NULL },
