@@ -40,7 +40,8 @@ void channel_start(const struct channel_config *config,
 		   uint64_t b, ns_t now)
 {
 	const double *mean = config->mean_s;
-	uint64_t state_a = config->shared ? 0 : a, state_b = config->shared ? 0 : b;
+	uint64_t state_a = config->shared ? 0 : a % CHANNEL_OTHER_CATEGORY;
+	uint64_t state_b = config->shared ? 0 : b % CHANNEL_OTHER_CATEGORY;
 
 	seed_stream(&link->errors, seed, a, b, STREAM_ERRORS);
 	seed_stream(&link->states, seed, state_a, state_b, STREAM_STATES);

@@ -67,7 +67,13 @@ struct channel_quality {
 
 void channel_rate(struct channel_quality *quality, double snr_db);
 
-/* Start @link anew at @now; @a and @b are the stations' addresses as numbers. */
+/*
+ * Start @link anew at @now; @a and @b are the stations' addresses as numbers,
+ * plus multiples of this for further categories of one radio: those have the
+ * channel's states in common, though not which frames are lost.
+ */
+#define CHANNEL_OTHER_CATEGORY	(1ULL << 48)
+
 void channel_start(const struct channel_config *config,
 		   struct channel_link *link, uint64_t seed, uint64_t a,
 		   uint64_t b, ns_t now);

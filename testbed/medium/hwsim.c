@@ -20,6 +20,7 @@
 
 #include "air_trace.h"
 #include "commands.h"
+#include "edca.h"
 #include "hwsim_abi.h"
 #include "hwsim_link.h"
 #include "hwsim_options.h"
@@ -100,7 +101,8 @@ static void on_deliver(void *ctx, int from, struct mac_frame *frame)
 	if (frame->to != MAC_EVERYBODY)
 		return;
 	for (int i = 0; i < fe->mac.n_stations; i++)
-		if (i != from && mac_reaches(&fe->mac, from, i, frame))
+		if (mac_is_peer(&fe->mac, from, i) &&
+		    mac_reaches(&fe->mac, from, i, frame))
 			deliver_to(fe, i, frame);
 }
 
@@ -157,7 +159,62 @@ static int add_station(struct front_end *fe,
 	return station;
 }
 
-/* The sender's station; a radio not declared gets the defaults. */
+/*
+ * With EDCA a radio is four stations in a row. Best effort comes first: it has
+ * the radio's name, and is whom frames to the radio are for.
+ */
+static const enum edca_category category_order[EDCA_CATEGORIES] = {
+	EDCA_BE, EDCA_BK, EDCA_VI, EDCA_VO,
+};
+
+/* The first station of a new radio; -1 if there is no room for it. */
+static int add_radio(struct front_end *fe,
+		     const struct mac_station_config *config)
+{
+	int first = fe->mac.n_stations;
+
+	if (!fe->options.edca)
+		return add_station(fe, config);
+	if (first + EDCA_CATEGORIES > MAC_MAX_STATIONS)
+		return -1;
+	for (int i = 0; i < EDCA_CATEGORIES; i++) {
+		enum edca_category category = category_order[i];
+		struct mac_station_config station = *config;
+
+		edca_apply(&fe->options.categories[category], category, &station);
+		station.radio = first / EDCA_CATEGORIES + 1;
+		if (i)
+			snprintf(station.name, sizeof(station.name), "%.*s-%s",
+				 MAC_NAME_LEN - 4, config->name,
+				 edca_names[category]);
+		add_station(fe, &station);
+	}
+	return first;
+}
+
+/* Of the radio whose first station is @radio, the one that sends @mpdu. */
+static int station_for(const struct front_end *fe, int radio,
+		       const struct hwsim_frame *frame)
+{
+	enum edca_category category = edca_category_of(frame->bytes, frame->length);
+	int i = 0;
+
+	while (fe->options.edca && category_order[i] != category)
+		i++;
+	return radio + i;
+}
+
+/* Frames of the radio whose first station is @radio that hwsim has pending. */
+static unsigned int pending(const struct front_end *fe, int radio)
+{
+	unsigned int frames = 0;
+
+	for (int i = 0; i < (fe->options.edca ? EDCA_CATEGORIES : 1); i++)
+		frames += fe->mac.stations[radio + i].backlog;
+	return frames;
+}
+
+/* The first station of the sender; a radio not declared gets the defaults. */
 static int sender_of(struct front_end *fe, const struct hwsim_frame *frame)
 {
 	struct mac_station_config config = fe->options.defaults;
@@ -169,7 +226,7 @@ static int sender_of(struct front_end *fe, const struct hwsim_frame *frame)
 	if (from != MAC_NOBODY)
 		return from;
 	name_after_address(&config);
-	return add_station(fe, &config);
+	return add_radio(fe, &config);
 }
 
 /* What the core must know of a frame, from its header (8.2.4). */
@@ -194,17 +251,18 @@ static void on_frame(void *ctx, const struct hwsim_frame *hwsim)
 {
 	struct front_end *fe = ctx;
 	struct air_frame *frame;
-	int from;
+	int radio, from;
 
 	if (hwsim->length < MPDU_MIN || hwsim->length > HWSIM_FRAME_MAX) {
 		fe->integrity.malformed++;
 		return;
 	}
-	from = sender_of(fe, hwsim);
-	if (from < 0) {
+	radio = sender_of(fe, hwsim);
+	if (radio < 0) {
 		fe->integrity.unknown_station++;
 		return;
 	}
+	from = station_for(fe, radio, hwsim);
 	frame = malloc(sizeof(*frame) + hwsim->length);
 	if (!frame)
 		fatal("out of memory");
@@ -219,7 +277,7 @@ static void on_frame(void *ctx, const struct hwsim_frame *hwsim)
 	fe->in_hand++;
 	record_frame(&fe->options.recording, fe->now, from, &frame->mac);
 	mac_enqueue(&fe->mac, from, &frame->mac, fe->now);
-	if (fe->mac.stations[from].backlog >= HWSIM_QUEUE_LIMIT)
+	if (pending(fe, radio) >= HWSIM_QUEUE_LIMIT)
 		fe->integrity.queue_overflow++;
 }
 
@@ -328,7 +386,7 @@ int hwsim_command(int argc, char **argv)
 	hwsim_parse_options(&fe.options, argc, argv);
 	mac_init(&fe.mac, &fe.options.config, &hwsim_ops, &fe);
 	for (int i = 0; i < fe.options.n_stations; i++) {
-		add_station(&fe, &fe.options.stations[i]);
+		add_radio(&fe, &fe.options.stations[i]);
 		air_trace_station(&fe.options.trace, &fe.options.stations[i]);
 	}
 	fe.link = hwsim_open(&fe.integrity);

@@ -30,6 +30,10 @@ MAC_OPTIONS_HELP
 "                    station is one access category. R is the rate of its data\n"
 "                    in Mb/s; of a link, the lower SNR of its ends counts. A is dcf, idle-sense or, of an access point among\n"
 "                    such, aap. May be repeated.\n"
+"  --edca PARAMETERS off (default): all frames of a radio contend alike; or its\n"
+"                    four access categories by each frame's TID: `default`, the\n"
+"                    standard's, or AIFSN:CWMIN:CWMAX of background, best effort,\n"
+"                    video and voice, comma separated\n"
 "  --stats FILE      where SIGTERM writes the statistics (JSON)\n"
 "  --pcap FILE       what was in the air, as pcapng with radiotap headers; what\n"
 "                    collided is on the second interface\n"
@@ -43,6 +47,7 @@ MAC_OPTIONS_HELP
 struct words {
 	const char *stations[MAC_MAX_STATIONS];
 	int n_stations;
+	const char *edca;
 	const char *stats;
 	const char *pcap;
 	const char *record;
@@ -77,6 +82,9 @@ static void take_option(struct hwsim_options *options, struct words *words,
 		break;
 	case 'g':
 		options->config.kernel_rates = parse_rates(optarg);
+		break;
+	case 'q':
+		words->edca = optarg;
 		break;
 	case 'o':
 		words->stats = optarg;
@@ -120,6 +128,28 @@ static void parse_stations(struct hwsim_options *options,
 		check_station(&options->config, &options->stations[i]);
 }
 
+/* Each radio becomes a station for each category, all four of them. */
+static void parse_edca(struct hwsim_options *options, const char *text)
+{
+	const struct mac_station_config *plain = &options->defaults;
+
+	options->edca = true;
+	if (edca_parse(text, options->config.phy, options->categories) !=
+	    EDCA_CATEGORIES)
+		usage_error("--edca: '%s' has not all of background, best effort, video and voice",
+			    text);
+	if (options->n_stations > HWSIM_EDCA_RADIOS)
+		usage_error("--edca: more than %d --station", HWSIM_EDCA_RADIOS);
+	for (int i = 0; i < options->n_stations; i++) {
+		const struct mac_station_config *s = &options->stations[i];
+
+		if (s->aifsn || s->radio || s->access != MAC_DCF ||
+		    s->cw_min != plain->cw_min || s->cw_max != plain->cw_max)
+			usage_error("--station: %s: --edca sets its windows, aifsn and access",
+				    s->name);
+	}
+}
+
 static FILE *open_stats(const char *path)
 {
 	FILE *stats = fopen(path, "w");
@@ -136,6 +166,7 @@ void hwsim_parse_options(struct hwsim_options *options, int argc, char **argv)
 		{ "retry", required_argument, NULL, 'm' },
 		{ "station", required_argument, NULL, 'a' },
 		{ "rates", required_argument, NULL, 'g' },
+		{ "edca", required_argument, NULL, 'q' },
 		{ "stats", required_argument, NULL, 'o' },
 		{ "pcap", required_argument, NULL, 'c' },
 		{ "record", required_argument, NULL, 'w' },
@@ -157,6 +188,8 @@ void hwsim_parse_options(struct hwsim_options *options, int argc, char **argv)
 		usage_error("hwsim needs --phy; there are %s", phy_names());
 	check_mac_options(&options->config);
 	parse_stations(options, &words);
+	if (words.edca && strcmp(words.edca, "off"))
+		parse_edca(options, words.edca);
 	if (words.stats)
 		options->stats = open_stats(words.stats);
 	air_trace_begin(&options->trace, words.pcap, &words.mac);

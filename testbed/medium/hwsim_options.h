@@ -6,14 +6,20 @@
 #include <stdio.h>
 
 #include "air_trace.h"
+#include "edca.h"
 #include "mac.h"
 #include "record.h"
+
+/* Radios at most when each is four stations. */
+#define HWSIM_EDCA_RADIOS	(MAC_MAX_STATIONS / EDCA_CATEGORIES)
 
 struct hwsim_options {
 	struct mac_config config;
 	struct mac_station_config defaults;	/* of radios not named */
 	struct mac_station_config stations[MAC_MAX_STATIONS];
 	int n_stations;
+	bool edca;	/* each radio has the four access categories */
+	struct edca_parameters categories[EDCA_CATEGORIES];
 	FILE *stats;	/* NULL: not wanted */
 	struct air_trace trace;
 	struct recording recording;

@@ -330,6 +330,10 @@ int mac_add_station(struct mac *mac, const struct mac_station_config *config)
 	s->config = *config;
 	for (int i = 0; i < MAC_ADDR_LEN; i++)
 		s->id = s->id << 8 | config->addr[i];
+	/* Categories of one radio may have one address, but not one stream. */
+	for (int i = 0; i < mac->n_stations; i++)
+		if (!memcmp(mac->stations[i].config.addr, config->addr, MAC_ADDR_LEN))
+			s->id += CHANNEL_OTHER_CATEGORY;
 	/* By address, so that the order in which stations come has no effect. */
 	rng_seed(&s->rng, mac->config.seed, s->id);
 	start_window(mac, s);
@@ -350,4 +354,12 @@ int mac_find_station(const struct mac *mac, const uint8_t *addr)
 		if (!memcmp(mac->stations[i].config.addr, addr, MAC_ADDR_LEN))
 			return i;
 	return MAC_NOBODY;
+}
+
+bool mac_is_peer(const struct mac *mac, int from, int to)
+{
+	const uint8_t *addr = mac->stations[to].config.addr;
+
+	return memcmp(addr, mac->stations[from].config.addr, MAC_ADDR_LEN) &&
+	       mac_find_station(mac, addr) == to;
 }

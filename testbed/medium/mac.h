@@ -243,6 +243,12 @@ int mac_add_station(struct mac *mac, const struct mac_station_config *config);
 /* The station with this address, or MAC_NOBODY. */
 int mac_find_station(const struct mac *mac, const uint8_t *addr);
 
+/*
+ * Whether @to is a radio that station @from is not part of: of several stations
+ * with one address, the first is the radio.
+ */
+bool mac_is_peer(const struct mac *mac, int from, int to);
+
 /* Play everything up to and including @now. Time never goes back. */
 void mac_advance(struct mac *mac, ns_t now);
 

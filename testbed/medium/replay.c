@@ -308,7 +308,7 @@ static void on_deliver(void *ctx, int from, struct mac_frame *frame)
 	struct replay *replay = ctx;
 
 	for (int i = 0; frame->to == MAC_EVERYBODY && i < replay->mac.n_stations; i++)
-		if (i != from)
+		if (mac_is_peer(&replay->mac, from, i))
 			mac_reaches(&replay->mac, from, i, frame);
 }
 

@@ -10,6 +10,7 @@
 
 #include "air_trace.h"
 #include "commands.h"
+#include "edca.h"
 #include "mac.h"
 #include "mac_options.h"
 #include "options.h"
@@ -26,19 +27,13 @@
 /* The largest MSDU is 2304 bytes (8.2.3), LLC/SNAP included. */
 #define PAYLOAD_MAX	(2304 - 8)
 
-#define MAX_CATEGORIES	4
-
-/* Access categories of each station, lowest priority first. */
-struct category {
-	unsigned int aifsn, cw_min, cw_max;
-};
-
 struct saturation {
 	unsigned int stations;
 	unsigned int payload;
 	unsigned int retry_limit;
 	enum mac_access access;
-	struct category categories[MAX_CATEGORIES];	/* of EDCA */
+	const char *edca;	/* access categories, lowest priority first */
+	struct edca_parameters categories[EDCA_CATEGORIES];
 	unsigned int n_categories;
 	const char *fields[MAC_MAX_STATIONS];	/* of --station, by number */
 	ns_t duration;
@@ -84,30 +79,6 @@ MAC_OPTIONS_HELP
 "example:\n"
 "  dcfmedium saturate --stations 5 --phy hrdsss-11 --payload 1500 --seconds 100 --json\n";
 
-/* "AIFSN:CWMIN:CWMAX,...", the windows by their number of values. */
-static void parse_categories(struct saturation *run, const char *text)
-{
-	/* An OFDM PHY's default EDCA parameter set (8.4.2.31, Table 8-105). */
-	const char *rest = strcmp(text, "default") ? text :
-			   "7:16:1024,3:16:1024,2:8:16,2:4:8";
-
-	for (run->n_categories = 0; rest; run->n_categories++) {
-		struct category c;
-		int length = 0;
-
-		if (run->n_categories == MAX_CATEGORIES ||
-		    sscanf(rest, "%u:%u:%u%n", &c.aifsn, &c.cw_min, &c.cw_max,
-			   &length) != 3 ||
-		    (rest[length] && rest[length] != ',') || !c.aifsn ||
-		    c.aifsn > 15 || !c.cw_min || c.cw_max < c.cw_min ||
-		    c.cw_max > 65536)
-			usage_error("--edca: '%s' is not default or 1 to %d of AIFSN:CWMIN:CWMAX, comma separated",
-				    text, MAX_CATEGORIES);
-		run->categories[run->n_categories] = c;
-		rest = rest[length] ? rest + length + 1 : NULL;
-	}
-}
-
 /* "I,FIELD=VALUE,...": the fields wait until the profile is known. */
 static void take_station(struct saturation *run, const char *text)
 {
@@ -138,7 +109,7 @@ static void take_option(struct saturation *run, int option, const char *word)
 		take_station(run, optarg);
 		break;
 	case 'q':
-		parse_categories(run, optarg);
+		run->edca = optarg;
 		break;
 	case 'm':
 		run->retry_limit = parse_number("--retry", optarg, 1, RETRY_MAX);
@@ -190,6 +161,9 @@ static void parse_options(struct saturation *run, int argc, char **argv)
 		usage_error("saturate takes no argument '%s'", argv[optind]);
 	if (!run->stations || !run->config.phy || !run->payload)
 		usage_error("saturate needs --stations, --phy and --payload");
+	if (run->edca)
+		run->n_categories = edca_parse(run->edca, run->config.phy,
+					       run->categories);
 	if (run->n_categories * run->stations > MAC_MAX_STATIONS)
 		usage_error("--edca: more than %d categories in all stations",
 			    MAC_MAX_STATIONS);
@@ -277,16 +251,13 @@ static void fill_queue(struct saturation *run, unsigned int i, int to)
 static void add_edca_station(struct saturation *run, unsigned int i)
 {
 	for (unsigned int j = 0; j < run->n_categories; j++) {
-		const struct category *category = &run->categories[j];
 		struct mac_station_config station = {
 			.addr = { 0x02, 0, 0, 0, i, j },
 			.retry_limit = run->retry_limit,
-			.cw_min = category->cw_min,
-			.cw_max = category->cw_max,
-			.aifsn = category->aifsn,
 			.radio = i + 1,
-			.priority = j,
 		};
+
+		edca_apply(&run->categories[j], j, &station);
 
 		snprintf(station.name, sizeof(station.name), "sta%u-ac%u",
 			 i + 1, j);

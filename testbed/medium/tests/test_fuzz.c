@@ -31,6 +31,36 @@ static bool one_in(unsigned int n)
 	return !rng_below(&chance, n);
 }
 
+/* Rates that may be the profile's, and others; sometimes of a wrong length. */
+static void put_rates(struct nlmsghdr *nlh)
+{
+	struct hwsim_tx_rate tries[HWSIM_TX_RATES + 1];
+	struct hwsim_tx_rate_flag flags[HWSIM_TX_RATES + 1];
+	bool mcs = one_in(2);
+
+	for (int i = 0; i <= HWSIM_TX_RATES; i++) {
+		int8_t index = one_in(8) ? (int)rng_below(&chance, 256) - 128
+					 : (int)rng_below(&chance, 8);
+
+		tries[i] = (struct hwsim_tx_rate){
+			index, one_in(64) ? 255 : rng_below(&chance, 4),
+		};
+		flags[i] = (struct hwsim_tx_rate_flag){
+			index, one_in(8) ? rng_next(&chance) : 8 * mcs,
+		};
+	}
+	if (one_in(16))
+		return;
+	put_attribute(nlh, HWSIM_ATTR_TX_INFO, tries,
+		      one_in(16) ? rng_below(&chance, sizeof(tries) + 1)
+				 : HWSIM_TX_RATES * sizeof(tries[0]));
+	if (one_in(16))
+		return;
+	put_attribute(nlh, HWSIM_ATTR_TX_INFO_FLAGS, flags,
+		      one_in(16) ? rng_below(&chance, sizeof(flags) + 1)
+				 : HWSIM_TX_RATES * sizeof(flags[0]));
+}
+
 /* A frame as mac80211_hwsim hands it in, of a radio among @radios. */
 static size_t put_frame(uint8_t *bytes, unsigned int radios)
 {
@@ -48,6 +78,9 @@ static size_t put_frame(uint8_t *bytes, unsigned int radios)
 		memset(mpdu + MPDU_ADDR1, 0xff, MAC_ADDR_LEN);
 	if (one_in(8))
 		mpdu[0] = rng_next(&chance);
+	if (one_in(2))
+		mpdu[0] = 0x88;	/* QoS data */
+	mpdu[24] = rng_next(&chance);
 	scratch->family = FAMILY;
 	nlh = put_message(scratch, HWSIM_CMD_FRAME, MESSAGE_CHECKED, 0);
 	put_attribute(nlh, HWSIM_ATTR_ADDR_TRANSMITTER, radio, sizeof(radio));
@@ -56,6 +89,7 @@ static size_t put_frame(uint8_t *bytes, unsigned int radios)
 				: sizeof(mpdu));
 	put_u32(nlh, HWSIM_ATTR_FLAGS, rng_below(&chance, 8));
 	put_u32(nlh, HWSIM_ATTR_FREQ, one_in(2) ? 2412 : 5180);
+	put_rates(nlh);
 	put_attribute(nlh, HWSIM_ATTR_COOKIE, &cookie, sizeof(cookie));
 	length = nlh->nlmsg_len;
 	memcpy(bytes, nlh, length);
@@ -117,7 +151,10 @@ static void drain(int fd)
 		;
 }
 
-static struct front_end *front_end_begin(int *peer)
+/*
+ * @modern: with EDCA, the kernel's rates and an SNR at which some of them fail.
+ */
+static struct front_end *front_end_begin(bool modern, int *peer)
 {
 	struct front_end *fe = calloc(1, sizeof(*fe));
 	int fds[2];
@@ -128,6 +165,11 @@ static struct front_end *front_end_begin(int *peer)
 	fe->options.defaults.retry_limit = RETRY_DEFAULT;
 	fe->options.defaults.cw_min = 16;
 	fe->options.defaults.cw_max = 1024;
+	fe->options.edca = modern;
+	edca_defaults(fe->options.config.phy, fe->options.categories);
+	fe->options.config.kernel_rates = modern;
+	fe->options.config.channel.kind = modern ? CHANNEL_SNR : CHANNEL_IDEAL;
+	fe->options.config.channel.snr_db = 15;
 	mac_init(&fe->mac, &fe->options.config, &hwsim_ops, fe);
 	fe->link = calloc(1, sizeof(*fe->link));
 	fe->link->fd = fds[0];
@@ -167,8 +209,8 @@ static void feed(struct front_end *fe, uint8_t *bytes, size_t length)
 	free(exact);
 }
 
-static void play(unsigned int radios, unsigned int spoilt_in, ns_t pause,
-		 int *failures)
+static void play(bool modern, unsigned int radios, unsigned int spoilt_in,
+		 ns_t pause, int *failures)
 {
 	uint8_t bytes[MESSAGE_MAX] __attribute__((aligned(NLMSG_ALIGNTO)));
 	struct integrity seen;
@@ -176,8 +218,8 @@ static void play(unsigned int radios, unsigned int spoilt_in, ns_t pause,
 	uint64_t taken = 0;
 	int peer;
 
-	fe = front_end_begin(&peer);
-	for (long i = 0; i < messages / 2; i++) {
+	fe = front_end_begin(modern, &peer);
+	for (long i = 0; i < messages / 4; i++) {
 		size_t length = put_frame(bytes, radios);
 
 		if (spoilt_in && one_in(spoilt_in))
@@ -198,6 +240,8 @@ static void play(unsigned int radios, unsigned int spoilt_in, ns_t pause,
 		taken += fe->mac.stations[i].counters.frames_in;
 	EXPECT(taken > 0);
 	EXPECT(seen.malformed > 0);
+	if (modern)
+		EXPECT(seen.unknown_rate > 0);
 	if (radios > MAC_MAX_STATIONS)
 		EXPECT(seen.unknown_station > 0);
 	if (pause < NS_PER_US)
@@ -207,20 +251,32 @@ static void play(unsigned int radios, unsigned int spoilt_in, ns_t pause,
 
 static void spoilt_messages(int *failures)
 {
-	play(20, 2, 2000 * NS_PER_US, failures);
+	play(false, 20, 2, 2000 * NS_PER_US, failures);
+}
+
+static void spoilt_rates(int *failures)
+{
+	play(true, 20, 2, 2000 * NS_PER_US, failures);
 }
 
 /* Faster than the air, from more radios than there can be. */
 static void floods(int *failures)
 {
-	play(200, 10, 500, failures);
+	play(false, 200, 10, 500, failures);
+}
+
+static void modern_floods(int *failures)
+{
+	play(true, 200, 10, 500, failures);
 }
 
 int main(int argc, char **argv)
 {
 	static const struct tap_case cases[] = {
 		{ "spoilt messages are counted and survived", spoilt_messages },
+		{ "and with EDCA, the kernel's rates and losses", spoilt_rates },
 		{ "floods are counted and survived", floods },
+		{ "and with EDCA, the kernel's rates and losses", modern_floods },
 		{ }
 	};
 
