@@ -334,8 +334,13 @@ int inflight_limit_from_attr(const struct nlattr *attr, bool may_be_off,
 		*limit = value;
 		return 0;
 	}
-	NL_SET_ERR_MSG_ATTR(extack, attr,
-			    "packets in flight: give 1 to 65535, or auto");
+	/* Where it may be off it is one option of several, else the only one. */
+	if (may_be_off)
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "inflight: give 1 to 65535 packets, auto or off");
+	else
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "limit: give 1 to 65535 packets, or auto");
 	return -ERANGE;
 }
 EXPORT_SYMBOL_GPL(inflight_limit_from_attr);

@@ -70,7 +70,7 @@ ip link set fuzz0 txqueuelen 50 up
 ip tuntap add fuzz1 mode tun
 ip link set fuzz1 txqueuelen 50 up
 for kind in "$@"; do
-	share=$((packets / $# / 3))
+	share=$(((packets + 3 * $# - 1) / (3 * $#)))
 	# shellcheck disable=SC2046 # options are words
 	fuzz "$kind" fuzz0 "$share" $(options_of "$kind")
 	# shellcheck disable=SC2046

@@ -60,13 +60,13 @@ quietly() {
 }
 
 load() {
-	for module in inflight sch_inflight sch_lasack; do
+	for module in inflight sch_inflight sch_lasack sch_ackwrr; do
 		quietly insmod "$modules/$module.ko"
 	done
 }
 
 unload() {
-	quietly rmmod sch_lasack sch_inflight inflight
+	quietly rmmod sch_ackwrr sch_lasack sch_inflight inflight
 }
 
 # What the kernel said since the mark that nobody should have to say. ARCH=um

@@ -81,8 +81,7 @@ start_traffic() {
 
 # The last packets may still be out: then rmmod must refuse, and soon not.
 unload() {
-	quietly rmmod sch_lasack
-	quietly rmmod sch_inflight
+	quietly rmmod sch_ackwrr sch_lasack sch_inflight
 	for _ in $(seq 100); do
 		rmmod inflight 2> "$work/rmmod" && return
 		echo refused >> "$work/refusals"

@@ -26,6 +26,7 @@ from apbed.kernel_source import VERSIONS
 
 OUT = REPOSITORY / "out" / "check"
 SUITE_LIMIT_S = 1500.0
+OPERATIONS = "'random_operations.py 2000' refusals.py"
 TAIL_LINES, TAIL_WIDTH = 30, 160
 
 KTAP_RESULT = re.compile(r"^(?:\[ *\d+\.\d+\] )?( *)(not )?ok \d+\b(.*)$")
@@ -139,6 +140,7 @@ def suites() -> list[Suite]:
         Suite("kunit-debug", _kunit(debug)),
         Suite("churn", _in_lab(debug, "selftests/qdisc_churn.sh")),
         Suite("fuzz-packets", _in_lab(debug, "selftests/fuzz_packets.sh 150000")),
+        Suite("operations", _in_lab(debug, f"selftests/watched.sh {OPERATIONS}")),
         Suite("parents", _in_lab(debug, "selftests/watched.sh 'parents.py 3'")),
         Suite("pytest", ".venv/bin/pytest -q"),
         Suite("modules-all", "make modules-all", slow=True),
@@ -152,6 +154,7 @@ def _long(debug: kernels.LabKernel) -> Iterator[Suite]:
     commands = {
         "fuzz-packets-10m": "selftests/fuzz_packets.sh 10000000 2",
         "parents-60s": "selftests/watched.sh 'parents.py 60'",
+        "operations-10k": "selftests/watched.sh 'random_operations.py 10000'",
     }
     for name, script in commands.items():
         yield Suite(name, _in_lab(debug, script), slow=True)
