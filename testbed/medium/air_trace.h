@@ -17,26 +17,8 @@
 
 #include "mac.h"
 #include "mac_options.h"
+#include "mpdu.h"
 #include "pcapng.h"
-
-#define MPDU_ADDR1	4
-#define MPDU_ADDR2	10
-#define MPDU_ADDR3	16
-#define MPDU_SEQUENCE	22
-#define MPDU_HEADER	24
-#define MPDU_QOS	2	/* QoS Control */
-#define FC0_TYPE	0x0c
-#define FC0_TYPE_DATA	0x08
-#define FC0_QOS		0x80
-#define FC0_RTS		0xb4
-#define FC0_CTS		0xc4
-#define FC0_ACK		0xd4
-#define FC0_BLOCK_ACK	0x94
-/* Frame Control, second octet: Retry (8.2.4.1.7). */
-#define FC1_RETRY	0x08
-
-/* Compressed bitmap, of a block ack's BA Control (8.3.1.9). */
-#define BA_COMPRESSED	0x0004
 
 struct air_trace {
 	FILE *file;			/* NULL: none is wanted */

@@ -6,5 +6,6 @@
 int saturate_command(int argc, char **argv);
 int hwsim_command(int argc, char **argv);
 int replay_command(int argc, char **argv);
+int explain_command(int argc, char **argv);
 
 #endif

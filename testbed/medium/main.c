@@ -15,6 +15,7 @@ static const char help[] =
 "  hwsim      carry the frames of mac80211_hwsim's radios\n"
 "  saturate   stations that always send, without a kernel\n"
 "  replay     a recorded arrival trace, without a kernel\n"
+"  explain    tell what happened on the air, from a trace\n"
 "\n"
 "Profiles: %s.\n"
 "`dcfmedium COMMAND --help` describes a command.\n"
@@ -30,12 +31,13 @@ static const struct {
 	{ "hwsim", hwsim_command },
 	{ "saturate", saturate_command },
 	{ "replay", replay_command },
+	{ "explain", explain_command },
 };
 
 int main(int argc, char **argv)
 {
 	if (argc < 2)
-		usage_error("no command; say 'hwsim', 'saturate' or 'replay', or --help");
+		usage_error("no command; say 'hwsim', 'saturate', 'replay' or 'explain', or --help");
 	if (!strcmp(argv[1], "--help")) {
 		printf(help, phy_names());
 		return EXIT_SUCCESS;
@@ -43,6 +45,6 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		if (!strcmp(argv[1], commands[i].name))
 			return commands[i].run(argc - 1, argv + 1);
-	usage_error("no command '%s'; there are 'hwsim', 'saturate' and 'replay'",
+	usage_error("no command '%s'; there are 'hwsim', 'saturate', 'replay' and 'explain'",
 		    argv[1]);
 }

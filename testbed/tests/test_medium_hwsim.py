@@ -145,6 +145,16 @@ def test_mac80211_heard_of_retries(air: Air) -> None:
     assert int(found.group(1)) == air.station("sta1")["retries"] > 0
 
 
+def test_explain_tells_what_is_sent(air: Air) -> None:
+    words = [str(BIN / "dcfmedium"), "explain", str(air.out / "air.pcapng"), "--seconds", "1000"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    for what in ("beacon", "authentication", "ARP", "TCP SYN", "TCP data 1448 B", "TCP ack"):
+        assert what in done.stdout
+    collisions = re.search(r", (\d+) collisions", done.stdout)
+    assert collisions is not None
+    assert int(collisions.group(1)) == done.stdout.count("COLLISION") > 0
+
+
 def replayed(air: Air) -> dict[str, Any]:
     """The statistics of the core alone, given what the radios handed in."""
     words = [str(BIN / "dcfmedium"), "replay", str(air.out / "arrivals.txt"), "--json"]
