@@ -13,6 +13,7 @@
  * skb->priority or a filter says, else what the packet is.
  */
 #include <linux/errno.h>
+#include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/rtnetlink.h>
 #include <linux/skbuff.h>
@@ -21,7 +22,9 @@
 #include <net/pkt_cls.h>
 #include <net/pkt_sched.h>
 #include <net/sch_generic.h>
+#include "ackwrr_flows.h"
 #include "ackwrr_round.h"
+#include "ackwrr_share.h"
 #include "fifo_child.h"
 #include "gso_enqueue.h"
 #include "inflight.h"
@@ -33,16 +36,45 @@ struct ackwrr_class {
 	bool		own_child;	/* the FIFO of default: "limit" is for it */
 };
 
+/* In a FIFO of default, which uses none of it. */
+struct ackwrr_skb_cb {
+	u64	arrival;	/* no two the same */
+};
+
 struct ackwrr_sched_data {
 	struct tcf_proto __rcu	*filter_list;
 	struct tcf_block	*block;
 
 	struct ackwrr_class	classes[ACKWRR_CLASSES];
-	struct ackwrr_round	round;
+	struct ackwrr_round	round;	/* with weights of 0: auto */
+	struct ackwrr_flows	flows;	/* there once it was auto */
+	struct ackwrr_share	share;
+	u64			arrivals;
 	u32			limit;	/* packets, of each FIFO of default */
 	struct inflight		*below;
 	u64			packets[__SEGMENT_CLASSES];	/* by class of segment */
 };
+
+static struct ackwrr_skb_cb *ackwrr_cb(const struct sk_buff *skb)
+{
+	qdisc_cb_private_validate(skb, sizeof(struct ackwrr_skb_cb));
+	return (struct ackwrr_skb_cb *)qdisc_skb_cb(skb)->data;
+}
+
+static bool ackwrr_is_auto(const struct ackwrr_sched_data *q)
+{
+	return q->round.weights[ACKWRR_DATA] == TC_ACKWRR_AUTO;
+}
+
+/*
+ * With auto a full FIFO of ACKs still takes the first of a connection: without
+ * it the sender has nothing to go by but its time-out. Any later one says what
+ * a dropped one did.
+ */
+static bool ackwrr_is_counted(const struct ackwrr_sched_data *q, int class)
+{
+	return class == ACKWRR_ACK && ackwrr_is_auto(q) && q->classes[class].own_child;
+}
 
 /*
  * What a filter or skb->priority says, or -1: the packet decides. *ret is set
@@ -87,10 +119,18 @@ static int ackwrr_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
 {
 	struct ackwrr_sched_data *q = qdisc_priv(sch);
 	unsigned int len = qdisc_pkt_len(skb);
+	struct ackwrr_flow *flow = NULL;
 	int ret = NET_XMIT_SUCCESS, class;
 	struct tcp_segment seg;
+	bool counted;
 
 	q->packets[tcp_segment_parse(skb, &seg)]++;
+	if (ackwrr_is_auto(q)) {
+		u64 now = ktime_get_ns();
+
+		flow = ackwrr_flows_arrive(&q->flows, &q->share, &seg, now);
+		ackwrr_share_advance(&q->share, q->flows.counts, now);
+	}
 	class = ackwrr_chosen_class(skb, sch, &ret);
 	if (class == ACKWRR_CLASSES) {
 		if (ret & __NET_XMIT_BYPASS)
@@ -101,12 +141,23 @@ static int ackwrr_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
 	if (class < 0)
 		class = seg.pure_ack ? ACKWRR_ACK : ACKWRR_DATA;
 
+	counted = ackwrr_is_counted(q, class);
+	if (counted && q->classes[class].child->q.qlen >= q->limit &&
+	    (!flow || flow->queued)) {
+		qdisc_qstats_drop(q->classes[class].child);
+		return qdisc_drop(skb, sch, to_free);
+	}
+
+	if (q->classes[class].own_child)
+		ackwrr_cb(skb)->arrival = q->arrivals++;
 	ret = qdisc_enqueue(skb, q->classes[class].child, to_free);
 	if (ret != NET_XMIT_SUCCESS) {
 		if (net_xmit_drop_count(ret))
 			qdisc_qstats_drop(sch);
 		return ret;
 	}
+	if (counted && flow && seg.pure_ack)
+		flow->queued++;
 	qstats_backlog_add(sch, len);
 	qdisc_qlen_inc(sch);
 	return NET_XMIT_SUCCESS;
@@ -118,6 +169,48 @@ static int ackwrr_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 	return gso_enqueue(skb, sch, to_free, ackwrr_enqueue_one);
 }
 
+/* Are both children ours? Then their heads can be looked at, and were numbered. */
+static bool ackwrr_is_fifo(const struct ackwrr_sched_data *q)
+{
+	return q->classes[ACKWRR_DATA].own_child && q->classes[ACKWRR_ACK].own_child;
+}
+
+static int ackwrr_first_come(const struct ackwrr_sched_data *q)
+{
+	struct sk_buff *data = qdisc_peek_head(q->classes[ACKWRR_DATA].child);
+	struct sk_buff *ack = qdisc_peek_head(q->classes[ACKWRR_ACK].child);
+
+	return ackwrr_cb(data)->arrival < ackwrr_cb(ack)->arrival ? ACKWRR_DATA : ACKWRR_ACK;
+}
+
+static int ackwrr_next(struct ackwrr_sched_data *q, const bool *waiting)
+{
+	int class;
+
+	if (!ackwrr_is_auto(q))
+		return ackwrr_round_next(&q->round, waiting);
+	if (waiting[ACKWRR_DATA] && waiting[ACKWRR_ACK] &&
+	    !ackwrr_share_is_shared(&q->share) && ackwrr_is_fifo(q))
+		return ackwrr_first_come(q);
+	class = ackwrr_share_next(&q->share);
+	if (waiting[class])
+		return class;
+	return waiting[!class] ? !class : -1;
+}
+
+static void ackwrr_served(struct ackwrr_sched_data *q, int class, struct sk_buff *skb)
+{
+	struct tcp_segment seg;
+
+	if (!ackwrr_is_auto(q)) {
+		ackwrr_round_served(&q->round, class);
+		return;
+	}
+	/* Again: its cb[] is the child's. */
+	tcp_segment_parse(skb, &seg);
+	ackwrr_flows_sent(&q->flows, &q->share, &seg, ktime_get_ns());
+}
+
 /* A child may have packets and yet give none: then it is the other's turn. */
 static struct sk_buff *ackwrr_serve(struct ackwrr_sched_data *q)
 {
@@ -127,10 +220,10 @@ static struct sk_buff *ackwrr_serve(struct ackwrr_sched_data *q)
 
 	for (i = 0; i < ACKWRR_CLASSES; i++)
 		waiting[i] = q->classes[i].child->q.qlen;
-	while ((class = ackwrr_round_next(&q->round, waiting)) >= 0) {
+	while ((class = ackwrr_next(q, waiting)) >= 0) {
 		skb = qdisc_dequeue_peeked(q->classes[class].child);
 		if (skb) {
-			ackwrr_round_served(&q->round, class);
+			ackwrr_served(q, class, skb);
 			return skb;
 		}
 		waiting[class] = false;
@@ -170,6 +263,9 @@ static void ackwrr_reset(struct Qdisc *sch)
 			qdisc_reset(q->classes[i].child);
 	}
 	ackwrr_round_start(&q->round);
+	if (q->flows.table)
+		ackwrr_flows_clear(&q->flows);
+	q->share = (struct ackwrr_share) {};
 }
 
 static const struct nla_policy ackwrr_policy[TCA_ACKWRR_MAX + 1] = {
@@ -195,9 +291,13 @@ static int ackwrr_parse_weights(u8 *weights, struct nlattr **tb,
 
 	if (!data && !ack)
 		return 0;
+	if (data && nla_get_u32(data) == TC_ACKWRR_AUTO && !ack) {
+		memset(weights, TC_ACKWRR_AUTO, ACKWRR_CLASSES);
+		return 0;
+	}
 	if (!ackwrr_is_weight(data) || !ackwrr_is_weight(ack)) {
 		NL_SET_ERR_MSG_ATTR(extack, data ?: ack,
-				    "weights: give 1 to 255 for DATA and for ACK");
+				    "weights: give 1 to 255 for DATA and for ACK, or auto");
 		return -ERANGE;
 	}
 	weights[ACKWRR_DATA] = nla_get_u32(data);
@@ -234,7 +334,8 @@ static void ackwrr_trim(struct Qdisc *sch)
 
 		if (!q->classes[i].own_child)
 			continue;
-		WRITE_ONCE(child->limit, q->limit);
+		WRITE_ONCE(child->limit,
+			   q->limit + (ackwrr_is_counted(q, i) ? ACKWRR_FLOWS : 0));
 		while (child->q.qlen > q->limit) {
 			skb = qdisc_dequeue_peeked(child);
 			if (!skb)
@@ -277,9 +378,20 @@ static int ackwrr_change(struct Qdisc *sch, struct nlattr *opt,
 			return err;
 	}
 
+	if (weights[ACKWRR_DATA] == TC_ACKWRR_AUTO && !q->flows.table) {
+		err = ackwrr_flows_init(&q->flows);
+		if (err)
+			return err;
+	}
+
 	sch_tree_lock(sch);
-	memcpy(q->round.weights, weights, sizeof(weights));
-	ackwrr_round_start(&q->round);
+	if (memcmp(q->round.weights, weights, sizeof(weights))) {
+		memcpy(q->round.weights, weights, sizeof(weights));
+		ackwrr_round_start(&q->round);
+		if (q->flows.table)
+			ackwrr_flows_clear(&q->flows);
+		q->share = (struct ackwrr_share) {};
+	}
 	q->limit = limit;
 	WRITE_ONCE(sch->limit, limit);
 	inflight_set_limit(q->below, inflight);
@@ -326,6 +438,7 @@ static void ackwrr_destroy(struct Qdisc *sch)
 
 	tcf_block_put(q->block);
 	inflight_release(q->below);
+	ackwrr_flows_free(&q->flows);
 	for (i = 0; i < ACKWRR_CLASSES; i++) {
 		if (q->classes[i].child)
 			qdisc_put(q->classes[i].child);
@@ -343,7 +456,8 @@ static int ackwrr_dump(struct Qdisc *sch, struct sk_buff *skb)
 	if (nla_put_u32(skb, TCA_ACKWRR_LIMIT, q->limit) ||
 	    nla_put_u32(skb, TCA_ACKWRR_INFLIGHT, inflight_limit(q->below)) ||
 	    nla_put_u32(skb, TCA_ACKWRR_WEIGHT_DATA, q->round.weights[ACKWRR_DATA]) ||
-	    nla_put_u32(skb, TCA_ACKWRR_WEIGHT_ACK, q->round.weights[ACKWRR_ACK])) {
+	    (!ackwrr_is_auto(q) &&
+	     nla_put_u32(skb, TCA_ACKWRR_WEIGHT_ACK, q->round.weights[ACKWRR_ACK]))) {
 		nla_nest_cancel(skb, opts);
 		return -EMSGSIZE;
 	}
@@ -363,6 +477,18 @@ static int ackwrr_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	st.truncated = q->packets[SEGMENT_TRUNCATED];
 	st.malformed = q->packets[SEGMENT_MALFORMED];
 	inflight_read(q->below, &below);
+	if (ackwrr_is_auto(q)) {
+		st.flows = q->flows.table->flows;
+		st.evicted = q->flows.table->counts.evicted;
+		st.overflow = q->flows.overflow;
+		st.downloads = q->flows.counts[ACKWRR_DATA];
+		st.uploads = q->flows.counts[ACKWRR_ACK];
+		st.down_estimate = q->share.estimates[ACKWRR_DATA];
+		st.up_estimate = q->share.estimates[ACKWRR_ACK];
+		st.down_charged = q->share.charged[ACKWRR_DATA];
+		st.up_charged = q->share.charged[ACKWRR_ACK];
+		st.lag = q->share.lag;
+	}
 	sch_tree_unlock(sch);
 
 	st.in_flight = below.packets;
@@ -377,8 +503,17 @@ static int ackwrr_graft(struct Qdisc *sch, unsigned long cl, struct Qdisc *new,
 	struct ackwrr_sched_data *q = qdisc_priv(sch);
 	struct ackwrr_class *class = &q->classes[cl - 1];
 
-	class->own_child = !new;
+	/* Nobody may take another discipline for a FIFO, not for a moment. */
+	sch_tree_lock(sch);
+	class->own_child = false;
+	sch_tree_unlock(sch);
 	*old = fifo_child_graft(sch, cl, q->limit, new, &class->child);
+	sch_tree_lock(sch);
+	class->own_child = !new && class->child != &noop_qdisc;
+	if (q->flows.table)
+		ackwrr_flows_none_queued(&q->flows);
+	ackwrr_trim(sch);
+	sch_tree_unlock(sch);
 	return 0;
 }
 
@@ -429,10 +564,20 @@ static int ackwrr_dump_class(struct Qdisc *sch, unsigned long cl,
 			     struct sk_buff *skb, struct tcmsg *tcm)
 {
 	struct ackwrr_sched_data *q = qdisc_priv(sch);
+	bool is_auto = ackwrr_is_auto(q);
+	struct nlattr *opts;
 
 	tcm->tcm_handle |= TC_H_MIN(cl);
 	tcm->tcm_info = q->classes[cl - 1].child->handle;
-	return 0;
+	opts = nla_nest_start(skb, TCA_OPTIONS);
+	if (!opts)
+		return -EMSGSIZE;
+	if (nla_put_u32(skb, is_auto ? TCA_ACKWRR_CLASS_CONNECTIONS : TCA_ACKWRR_CLASS_WEIGHT,
+			is_auto ? q->share.estimates[cl - 1] : q->round.weights[cl - 1])) {
+		nla_nest_cancel(skb, opts);
+		return -EMSGSIZE;
+	}
+	return nla_nest_end(skb, opts);
 }
 
 static int ackwrr_dump_class_stats(struct Qdisc *sch, unsigned long cl,

@@ -11,10 +11,11 @@
 #include "qdisc_options.h"
 
 static const char ackwrr_usage[] =
-	"Usage: ... ackwrr [ weights DATA ACK ] [ limit PACKETS ]\n"
+	"Usage: ... ackwrr [ weights { DATA ACK | auto } ] [ limit PACKETS ]\n"
 	"                  [ inflight { auto | off | PACKETS } ]\n"
 	"  weights   packets a round of class :1 (data) and :2 (pure TCP ACKs),\n"
-	"            1 to 255 each; 2 1 by default\n"
+	"            1 to 255 each, 2 1 by default; auto: so that each connection,\n"
+	"            up or down, gets the same goodput\n"
 	"  limit     packets queued in each class, 1 to 1048576; txqueuelen by default\n"
 	"  inflight  packets below the qdisc, 1 to 65535; auto on Wi-Fi, else off\n"
 	"Any qdisc can be attached to the classes, and filters to the qdisc. Example:\n"
@@ -27,9 +28,14 @@ static const struct option_word ackwrr_inflight_words[] = {
 	{ NULL, 0 },
 };
 
+static const struct option_word ackwrr_auto[] = {
+	{ "auto", TC_ACKWRR_AUTO },
+	{ NULL, 0 },
+};
+
 static const struct qdisc_option ackwrr_options[] = {
 	{ .name = "weights", .attribute = TCA_ACKWRR_WEIGHT_DATA, .unit = UNIT_NONE,
-	  .min = 1, .max = TC_ACKWRR_WEIGHT_MAX,
+	  .min = 1, .max = TC_ACKWRR_WEIGHT_MAX, .words = ackwrr_auto,
 	  .second = TCA_ACKWRR_WEIGHT_ACK, .second_name = "weight_ack" },
 	{ .name = "limit", .attribute = TCA_ACKWRR_LIMIT, .unit = UNIT_PACKETS,
 	  .min = 1, .max = TC_ACKWRR_LIMIT_MAX },
@@ -59,6 +65,22 @@ static void print_count(const char *key, const char *format, __u64 value)
 	print_color_u64(PRINT_ANY, COLOR_NONE, key, format, value);
 }
 
+/* Connections, to the hundredth. */
+static void print_estimate(const char *key, const char *format, __u32 estimate)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%.2f", (double)estimate / TC_ACKWRR_ESTIMATE_ONE);
+	print_color_string(PRINT_FP, COLOR_NONE, NULL, format, text);
+	print_color_float(PRINT_JSON, COLOR_NONE, key, NULL,
+			  (double)estimate / TC_ACKWRR_ESTIMATE_ONE);
+}
+
+static void print_lag(__s32 lag)
+{
+	print_color_int(PRINT_ANY, COLOR_NONE, "lag_bytes", " lag %db", lag);
+}
+
 static int ackwrr_print_xstats(struct qdisc_util *qu, FILE *f,
 			       struct rtattr *xstats)
 {
@@ -76,9 +98,43 @@ static int ackwrr_print_xstats(struct qdisc_util *qu, FILE *f,
 	print_count("truncated", " truncated %" PRIu64, st.truncated);
 	print_count("malformed", " malformed %" PRIu64, st.malformed);
 	print_nl();
+	print_count("flows", "  flows %" PRIu64, st.flows);
+	print_count("evicted", " evicted %" PRIu64, st.evicted);
+	print_count("overflow", " overflow %" PRIu64, st.overflow);
+	print_nl();
+	print_count("downloads", "  downloads %" PRIu64, st.downloads);
+	print_count("uploads", " uploads %" PRIu64, st.uploads);
+	print_estimate("down_estimate", " estimates %s", st.down_estimate);
+	print_estimate("up_estimate", " %s", st.up_estimate);
+	print_count("down_charged_bytes", " charged %" PRIu64 "b", st.down_charged);
+	print_count("up_charged_bytes", " %" PRIu64 "b", st.up_charged);
+	print_lag(st.lag);
+	print_nl();
 	print_count("in_flight", "  in_flight %" PRIu64, st.in_flight);
 	print_count("throttled", " throttled %" PRIu64, st.throttled);
 	print_count("untracked", " untracked %" PRIu64, st.untracked);
+	return 0;
+}
+
+static int ackwrr_print_copt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
+{
+	struct rtattr *tb[TCA_ACKWRR_CLASS_MAX + 1];
+	__u32 value;
+
+	(void)qu;
+	(void)f;
+	if (!opt)
+		return 0;
+	parse_rtattr_flags(tb, TCA_ACKWRR_CLASS_MAX, RTA_DATA(opt),
+			   RTA_PAYLOAD(opt), NLA_F_NESTED);
+	if (tb[TCA_ACKWRR_CLASS_WEIGHT]) {
+		xstats_copy(&value, sizeof(value), tb[TCA_ACKWRR_CLASS_WEIGHT]);
+		print_count("weight", "weight %" PRIu64 " ", value);
+	}
+	if (tb[TCA_ACKWRR_CLASS_CONNECTIONS]) {
+		xstats_copy(&value, sizeof(value), tb[TCA_ACKWRR_CLASS_CONNECTIONS]);
+		print_estimate("connections", "connections %s ", value);
+	}
 	return 0;
 }
 
@@ -87,4 +143,5 @@ TC_PLUGIN_EXPORT struct qdisc_util ackwrr_qdisc_util = {
 	.parse_qopt	= ackwrr_parse_qopt,
 	.print_qopt	= ackwrr_print_qopt,
 	.print_xstats	= ackwrr_print_xstats,
+	.print_copt	= ackwrr_print_copt,
 };

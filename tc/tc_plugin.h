@@ -45,6 +45,10 @@ enum color_attr { COLOR_NONE = 6 };
 bool is_json_context(void);
 int print_color_string(enum output_type type, enum color_attr color,
 		       const char *key, const char *fmt, const char *value);
+int print_color_int(enum output_type type, enum color_attr color,
+		    const char *key, const char *fmt, int value);
+int print_color_float(enum output_type type, enum color_attr color,
+		      const char *key, const char *fmt, double value);
 int print_color_uint(enum output_type type, enum color_attr color,
 		     const char *key, const char *fmt, unsigned int value);
 int print_color_u64(enum output_type type, enum color_attr color,

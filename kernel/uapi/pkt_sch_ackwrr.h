@@ -13,6 +13,8 @@
 #define TC_ACKWRR_WEIGHT_MAX	255U
 #define TC_ACKWRR_AUTO		0U		/* in place of both weights */
 
+#define TC_ACKWRR_ESTIMATE_ONE	256U	/* one connection, in estimates */
+
 /* The classes' minor numbers. */
 #define TC_ACKWRR_DATA		1
 #define TC_ACKWRR_ACK		2
@@ -21,12 +23,22 @@ enum {
 	TCA_ACKWRR_UNSPEC,
 	TCA_ACKWRR_LIMIT,	/* u32: 1..TC_ACKWRR_LIMIT_MAX packets, of each class */
 	TCA_ACKWRR_INFLIGHT,	/* u32: a bound as in pkt_sch_inflight.h */
-	TCA_ACKWRR_WEIGHT_DATA,	/* u32: 1..TC_ACKWRR_WEIGHT_MAX packets a round, or AUTO */
+	TCA_ACKWRR_WEIGHT_DATA,	/* u32: 1..TC_ACKWRR_WEIGHT_MAX packets, or TC_ACKWRR_AUTO */
 	TCA_ACKWRR_WEIGHT_ACK,	/* u32: the same of class ACK; none with AUTO */
 	__TCA_ACKWRR_MAX
 };
 
 #define TCA_ACKWRR_MAX (__TCA_ACKWRR_MAX - 1)
+
+/* Of a class. */
+enum {
+	TCA_ACKWRR_CLASS_UNSPEC,
+	TCA_ACKWRR_CLASS_WEIGHT,	/* u32: packets a round */
+	TCA_ACKWRR_CLASS_CONNECTIONS,	/* u32: with auto, the estimate it is served for */
+	__TCA_ACKWRR_CLASS_MAX
+};
+
+#define TCA_ACKWRR_CLASS_MAX (__TCA_ACKWRR_CLASS_MAX - 1)
 
 struct tc_ackwrr_xstats {
 	__u32	in_flight;	/* packets below the qdisc now */
@@ -40,6 +52,18 @@ struct tc_ackwrr_xstats {
 	__u64	fragment;
 	__u64	truncated;
 	__u64	malformed;
+
+	/* weights auto; else 0 */
+	__u32	flows;		/* connections remembered */
+	__u32	downloads;	/* connections active now, down */
+	__u32	uploads;	/* and up */
+	__u32	down_estimate;	/* what the shares go by, 1/TC_ACKWRR_ESTIMATE_ONE connections */
+	__u32	up_estimate;
+	__s32	lag;		/* bytes a connection by which downloads are ahead */
+	__u64	down_charged;	/* bytes */
+	__u64	up_charged;
+	__u64	evicted;	/* connections forgotten to make room */
+	__u64	overflow;	/* packets of connections there was no room for */
 };
 
 #endif
