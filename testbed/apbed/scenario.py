@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from apbed import workload
+from apbed import air, workload
 from apbed.errors import ApbedError
 
 SCENARIOS = Path(__file__).resolve().parent.parent / "scenarios"
@@ -61,6 +61,11 @@ KEYS: dict[str, Key] = {
     "medium.phy": Key(str, "hrdsss-11"),  # dcfmedium knows its profiles and refuses others
     "medium.eifs": Key(bool, True),
     "medium.retry": Key(int, 7, 1, 255),
+    "medium.rates": Key(str, "fixed", choices=("fixed", "kernel")),
+    "medium.edca": Key(str, "off"),
+    "medium.rts": Key(int, -1, -1, 2**20),
+    "medium.channel": Key(str, "ideal"),
+    "medium.stations": Key(str, ""),
     "medium.pcap": Key(bool, False),
     "medium.record": Key(bool, False),
     "ap.qdisc": Key(str),
@@ -168,6 +173,7 @@ def _scenario(table: dict[str, Any], settings: Sequence[str]) -> Scenario:
             raise ApbedError("warmup_s: expected less than duration_s")
         mixed = _mix(values["mix"])
         values["station.count"] = max(values["station.count"], len(mixed))
+        air.check(values)
         params = {name: values[path] for path, name in PARAMETER.items()}
         params |= {PARAMETER.get(path, path): values[path] for path in swept}
         transfers = _transfers(values) if loaded else []

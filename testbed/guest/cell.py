@@ -60,6 +60,30 @@ def inside(namespace: str | None, words: list[str]) -> list[str]:
     return words if namespace is None else ["ip", "netns", "exec", namespace, *words]
 
 
+def air_words(medium: dict[str, Any]) -> list[str]:
+    """What the scenario says of rates, categories, RTS and losses; the rest is dcfmedium's."""
+    words = []
+    if medium["rates"] != "fixed":
+        words += ["--rates", medium["rates"]]
+    if medium["edca"] != "off":
+        words += ["--edca", medium["edca"]]
+    if medium["rts"] >= 0:
+        words += ["--rts", str(medium["rts"])]
+    if medium["channel"] != "ideal":
+        words += ["--channel", medium["channel"]]
+    return words
+
+
+def hostapd_conf(medium: dict[str, Any]) -> str:
+    """802.11b, or g where the kernel is to choose among its rates; TIDs need WMM."""
+    conf = HOSTAPD_CONF
+    if medium["rates"] == "kernel" and medium["phy"].startswith("erp-"):
+        conf = conf.replace("hw_mode=b", "hw_mode=g")
+    if medium["edca"] != "off":
+        conf = conf.replace("wmm_enabled=0", "wmm_enabled=1")
+    return conf
+
+
 def radio_address(number: int) -> str:
     """mac80211_hwsim's address of radio `number` (mac80211_hwsim.c, new radio)."""
     return f"02:00:00:00:{number:02x}:00"
@@ -120,12 +144,15 @@ class Cell:
         words = [self.tools["dcfmedium"], "hwsim", "--phy", medium["phy"]]
         words += ["--eifs", "on" if medium["eifs"] else "off", "--retry", str(medium["retry"])]
         words += ["--seed", str(self.plan["seed"]), "--stats", str(self.run_dir / "medium.json")]
+        words += air_words(medium)
         if medium["pcap"]:
             words += ["--pcap", str(self.run_dir / "air.pcapng")]
         if medium["record"]:
             words += ["--record", str(self.run_dir / "arrivals.txt")]
+        fields = dict(word.split(",", 1) for word in medium["stations"].split())
         for number, name in enumerate(["ap", *self.stations]):
-            words += ["--station", f"{radio_address(number)},name={name}"]
+            said = f",{fields[name]}" if name in fields else ""
+            words += ["--station", f"{radio_address(number)},name={name}{said}"]
         self.start("dcfmedium", words, ready="ready")
 
     def machines(self) -> None:
@@ -152,7 +179,7 @@ class Cell:
     def associate(self) -> None:
         """hostapd on the access point, then each station joins by cfg80211's own connect."""
         conf = Path("/run/hostapd.conf")
-        conf.write_text(HOSTAPD_CONF)
+        conf.write_text(hostapd_conf(self.plan["medium"]))
         self.start("hostapd", ["hostapd", str(conf)], ready="AP-ENABLED")
         configure(None, "wlan0", "10.1.0.1")
         for number, name in enumerate(self.stations, start=1):

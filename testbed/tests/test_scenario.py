@@ -40,6 +40,23 @@ def load(tmp_path: Path, text: str = CELL, *settings: str) -> scenario.Scenario:
         ("medium.retry=0", "cell.toml: medium.retry = 0: expected at least 1"),
         ("medium.retry=seven", "cell.toml: medium.retry = 'seven': expected a whole number"),
         ("medium.eifs=1", "cell.toml: medium.eifs = 1: expected true or false"),
+        (
+            "medium.rates=minstrel",
+            "cell.toml: medium.rates = 'minstrel': expected one of fixed, kernel",
+        ),
+        ("medium.rts=-2", "cell.toml: medium.rts = -2: expected at least -1"),
+        (
+            "medium.stations=sta2,rate=1",
+            "cell.toml: medium.stations: no station 'sta2'; expected one of ['ap', 'sta1']",
+        ),
+        (
+            "medium.stations=sta1",
+            "cell.toml: medium.stations: 'sta1': expected NAME,FIELD=VALUE, as sta1,rate=1",
+        ),
+        (
+            "medium.stations=ap,snr=9 ap,rate=1",
+            "cell.toml: medium.stations: ap is there twice",
+        ),
         ("station.count=51", "cell.toml: station.count = 51: expected at most 50"),
         ("seed=[]", "cell.toml: seed = []: expected at least one value"),
         ("seed=[1,1]", "cell.toml: two runs of the sweep are the same; remove the repeated value"),
@@ -52,6 +69,16 @@ def test_bad_value_is_one_line(tmp_path: Path, setting: str, line: str) -> None:
     with pytest.raises(ApbedError) as refused:
         load(tmp_path, CELL, setting)
     assert str(refused.value) == line
+
+
+def test_the_kernel_chooses_among_rates_that_the_guest_offers(tmp_path: Path) -> None:
+    with pytest.raises(ApbedError) as refused:
+        load(tmp_path, CELL, "medium.rates=kernel", "medium.phy=ht20")
+    assert str(refused.value) == (
+        "cell.toml: medium.rates = 'kernel': "
+        "expected medium.phy to be hrdsss-11 or erp-ofdm, not 'ht20'"
+    )
+    load(tmp_path, CELL, "medium.rates=kernel", "medium.phy=erp-ofdm-54-longslot")
 
 
 @pytest.mark.parametrize(
