@@ -4,123 +4,6 @@
 
 #include "exchange.h"
 
-/* A-MPDU (8.6.1): a delimiter before each MPDU, all but the last padded. */
-#define DELIMITER_BYTES		4
-#define SUBFRAME_ALIGN(bytes)	(((bytes) + 3) & ~3U)
-
-/*
- * The digest holds decisions (who, what, how it ended), not times: two runs
- * that decide the same compare equal though a guest's clock differs by a tick.
- */
-void mac_record(struct mac *mac, const struct mac_station *s,
-		enum mac_outcome what, uint64_t detail)
-{
-	uint64_t state = mac->digest ^ s->id ^ ((uint64_t)what << 56);
-
-	state = splitmix64(&state) ^ detail;
-	mac->digest = splitmix64(&state);
-}
-
-unsigned int mac_rate(const struct mac *mac, const struct mac_frame *frame)
-{
-	if (frame->rate)
-		return frame->rate;
-	return frame->basic_rate ? mac->config.phy->lowest_rate
-				 : mac->config.phy->data_rate;
-}
-
-/* Of the control frames around what @s sends. */
-static unsigned int control_rate(const struct mac *mac,
-				 const struct mac_station *s)
-{
-	return phy_control_rate(mac->config.phy, mac_rate(mac, s->head));
-}
-
-/* Airtime of a control frame that goes with what @s sends, coded as that is. */
-static ns_t control_airtime(const struct mac *mac, const struct mac_station *s,
-			    unsigned int bytes)
-{
-	if (s->coded)
-		bytes = channel_coded_bytes(&mac->config.channel, bytes);
-	return phy_airtime(mac->config.phy, control_rate(mac, s), bytes);
-}
-
-/* Length of one MPDU in the air. */
-static unsigned int mpdu_bytes(const struct mac *mac,
-			       const struct mac_frame *frame, bool coded)
-{
-	return coded ? channel_coded_bytes(&mac->config.channel, frame->bytes)
-		     : frame->bytes;
-}
-
-static unsigned int psdu_bytes(const struct mac *mac, const struct mac_station *s)
-{
-	bool ampdu = s->n_sent > 1 ||
-		     (mac->config.phy->kind == PHY_VHT &&
-		      phy_own_format(mac->config.phy, mac_rate(mac, s->sent[0])));
-	unsigned int bytes = 0;
-
-	for (unsigned int i = 0; i < s->n_sent; i++) {
-		if (ampdu)
-			bytes = SUBFRAME_ALIGN(bytes) + DELIMITER_BYTES;
-		bytes += mpdu_bytes(mac, s->sent[i], s->coded);
-	}
-	return bytes;
-}
-
-static ns_t psdu_airtime(const struct mac *mac, const struct mac_station *s)
-{
-	return phy_airtime(mac->config.phy, mac_rate(mac, s->sent[0]),
-			   psdu_bytes(mac, s));
-}
-
-static bool may_aggregate(const struct mac *mac, const struct mac_frame *frame)
-{
-	return frame->carries_data && frame->wants_ack && frame->to >= 0 &&
-	       phy_own_format(mac->config.phy, mac_rate(mac, frame));
-}
-
-/* Whether what @s has gathered is short enough to be one A-MPDU. */
-static bool fits(const struct mac *mac, const struct mac_station *s)
-{
-	return psdu_bytes(mac, s) <= mac->config.phy->ampdu_bytes &&
-	       psdu_airtime(mac, s) <= mac->config.max_ppdu;
-}
-
-/*
- * The head of the queue and, as far as limits and the receiver's window of
- * sequence numbers go, what is queued behind it for the same receiver (9.12.2).
- */
-static void gather(const struct mac *mac, struct mac_station *s)
-{
-	const struct mac_frame *head = s->head;
-	struct mac_frame *frame;
-
-	s->sent[0] = s->head;
-	s->n_sent = 1;
-	if (!mac->config.phy->ampdu_bytes || !may_aggregate(mac, head))
-		return;
-	for (frame = head->next; frame; frame = frame->next) {
-		if (frame->to != head->to || !may_aggregate(mac, frame))
-			continue;
-		if (s->n_sent == mac->config.max_ampdu ||
-		    frame->sequence - head->sequence >= MAC_MAX_AMPDU)
-			break;
-		s->sent[s->n_sent++] = frame;
-		if (!fits(mac, s)) {
-			s->n_sent--;
-			break;
-		}
-	}
-}
-
-/* 9.3.5, 9.7.6.2: by the length of the PSDU. */
-static bool sends_rts(const struct mac *mac, const struct mac_station *s)
-{
-	return s->sent[0]->wants_ack &&
-	       psdu_bytes(mac, s) > mac->config.rts_threshold;
-}
-
 /* Whether @bytes at @rate in @start .. @end cross between @s and @to. */
 static bool crosses(struct mac *mac, const struct mac_station *s, int to,
 		    ns_t start, ns_t end, unsigned int bytes, unsigned int rate)
@@ -137,53 +20,106 @@ static bool crosses(struct mac *mac, const struct mac_station *s, int to,
 			      mac->mark, start, end, bytes, s->coded);
 }
 
-/*
- * RTS and CTS: how long they take, and whether the channel lets both through.
- * A collision, or nobody to answer, costs the RTS alone.
- */
-static ns_t reserve(struct mac *mac, struct mac_station *s, bool alone)
+bool mac_reaches(struct mac *mac, int from, int to,
+		 const struct mac_frame *frame)
 {
-	const struct mac_frame *frame = s->sent[0];
-	ns_t rts = control_airtime(mac, s, PHY_RTS_BYTES);
-	ns_t cts = control_airtime(mac, s, PHY_CTS_BYTES);
-	ns_t t = s->start + rts;
+	const struct mac_station *s = &mac->stations[from];
 
-	s->reserved = alone && frame->to != MAC_NOBODY &&
-		      crosses(mac, s, frame->to, s->start, t, PHY_RTS_BYTES,
-			      control_rate(mac, s));
-	if (!s->reserved)
-		return rts;
-	t += mac->sifs;
-	s->reserved = crosses(mac, s, frame->to, t, t + cts, PHY_CTS_BYTES,
-			      control_rate(mac, s));
-	return rts + mac->sifs + cts;
+	return air_hears(mac, to, from) && !air_spoilt(mac, to, from) &&
+	       crosses(mac, s, to, s->start, s->start + s->occupied,
+		       frame->bytes, mac_rate(mac, frame));
 }
 
-void exchange_begin(struct mac *mac, struct mac_station *s, bool alone)
+/* The exchange of @s goes on, or is answered, with @airtime from @from. */
+static struct mac_ppdu *announce(struct mac *mac, struct mac_station *s, int from,
+				 enum mac_ppdu_kind kind, ns_t start,
+				 ns_t airtime)
 {
-	int to = s->head->to;
+	struct mac_ppdu ppdu = {
+		.kind = kind,
+		.exchange = s - mac->stations,
+		.answers = start != s->start,
+		.start = start,
+		.end = start + airtime,
+		.reserved = start + airtime,
+	};
 
-	s->coded = to >= 0 && to != s - mac->stations &&
-		   channel_codes(&mac->config.channel,
-				 mac_link(mac, s - mac->stations, to), s->start);
-	gather(mac, s);
+	air_announce(mac, from, &ppdu);
+	return &mac->stations[from].ppdu;
+}
+
+/* What the exchange takes after a PPDU that is followed by one of @airtime. */
+static ns_t answer_time(const struct mac *mac, ns_t airtime)
+{
+	return mac->sifs + airtime;
+}
+
+static ns_t response_time(const struct mac *mac, const struct mac_station *s)
+{
+	return answer_time(mac, psdu_control_airtime(mac, s,
+						     psdu_response_bytes(s)));
+}
+
+static void announce_data(struct mac *mac, struct mac_station *s, ns_t start,
+			  ns_t protection)
+{
+	struct mac_ppdu *ppdu = announce(mac, s, s - mac->stations,
+					 MAC_PPDU_DATA, start,
+					 protection + psdu_airtime(mac, s));
+
+	if (s->sent[0]->wants_ack)
+		ppdu->reserved += response_time(mac, s);
+	s->times.data_start = start + protection;
+	s->times.data_end = ppdu->end;
+	s->occupied = ppdu->end - s->start;
+}
+
+static void announce_rts(struct mac *mac, struct mac_station *s)
+{
+	ns_t cts = psdu_control_airtime(mac, s, PHY_CTS_BYTES);
+	struct mac_ppdu *ppdu;
+
+	ppdu = announce(mac, s, s - mac->stations, MAC_PPDU_RTS, s->start,
+			psdu_control_airtime(mac, s, PHY_RTS_BYTES));
+	ppdu->reserved += answer_time(mac, cts) +
+			  answer_time(mac, psdu_airtime(mac, s)) +
+			  response_time(mac, s);
+	s->times.rts_end = ppdu->end;
+	s->occupied = ppdu->end - s->start;
+}
+
+void exchange_begin(struct mac *mac, struct mac_station *s)
+{
+	int from = s - mac->stations, to = s->head->to;
+
+	s->coded = to >= 0 && to != from &&
+		   channel_codes(&mac->config.channel, mac_link(mac, from, to),
+				 s->start);
+	psdu_gather(mac, s);
 	for (unsigned int i = 0; i < s->n_sent; i++) {
 		s->sent[i]->attempts++;
 		/* An A-MPDU is one PPDU: it goes at its first frame's rate. */
 		s->sent[i]->rate = s->head->rate;
 	}
-	s->reserved = true;
-	s->occupied = 0;
-	if (sends_rts(mac, s)) {
-		s->occupied = reserve(mac, s, alone);
-		if (!s->reserved)
-			return;
-		s->occupied += mac->sifs;
-	} else {
-		s->occupied = phy_protection(mac->config.phy,
-					     mac_rate(mac, s->sent[0]));
-	}
-	s->occupied += psdu_airtime(mac, s);
+	s->arrived = 0;
+	s->times = (struct mac_attempt){ .start = s->start };
+	set_add(&mac->engaged, from);
+	if (psdu_wants_rts(mac, s))
+		announce_rts(mac, s);
+	else
+		announce_data(mac, s, s->start,
+			      phy_protection(mac->config.phy,
+					     mac_rate(mac, s->sent[0])));
+}
+
+void exchange_yield(struct mac *mac, struct mac_station *s)
+{
+	s->sent[0] = s->head;
+	s->n_sent = 1;
+	s->head->attempts++;
+	s->counters.internal_collisions++;
+	mac_record(mac, s, OUTCOME_INTERNAL, s->head->attempts);
+	outcome_settle(mac, s, 0);
 }
 
 ns_t exchange_shortest(const struct mac *mac, const struct mac_station *s)
@@ -200,285 +136,58 @@ ns_t exchange_shortest(const struct mac *mac, const struct mac_station *s)
 	return data;
 }
 
-bool mac_reaches(struct mac *mac, int from, int to,
-		 const struct mac_frame *frame)
+/* The receiver of what @s sends, or MAC_NOBODY if none can hear it. */
+static int receiver_of(const struct mac *mac, const struct mac_station *s)
 {
-	const struct mac_station *s = &mac->stations[from];
+	int to = s->sent[0]->to;
 
-	return crosses(mac, s, to, s->start, s->start + s->occupied,
-		       frame->bytes, mac_rate(mac, frame));
+	return to >= 0 && air_hears(mac, to, s - mac->stations) ? to : MAC_NOBODY;
 }
 
-/* Time since @start, without what lies before the mark. */
-static ns_t measured(const struct mac *mac, ns_t start, ns_t end)
+/* Whether what @s has in the air is lost already for what overlaps it. */
+static bool collided(const struct mac *mac, const struct mac_station *s)
 {
-	start = mac_later(start, mac->mark);
-	return end > start ? end - start : 0;
+	int from = s - mac->stations, to = receiver_of(mac, s);
+
+	if (to == MAC_NOBODY)
+		return air_spoilt_for_all(mac, from);
+	/* A station that expects an answer takes no other frame. */
+	return air_spoilt(mac, to, from) ||
+	       (to != from && set_has(&mac->engaged, to));
 }
 
-static void unlink_frame(struct mac_station *s, struct mac_frame *frame)
+ns_t exchange_next(const struct mac *mac)
 {
-	struct mac_frame **link = &s->head;
+	ns_t next = NS_NEVER;
 
-	while (*link != frame)
-		link = &(*link)->next;
-	*link = frame->next;
-	if (!*link)
-		s->tail = link;
-	frame->next = NULL;
-	s->backlog--;
-}
+	for (int i = 0; i < mac->n_air; i++) {
+		const struct mac_ppdu *ppdu = &mac->stations[mac->air[i]].ppdu;
+		const struct mac_station *s = &mac->stations[ppdu->exchange];
+		ns_t t = ppdu->end;
 
-/* The owner hears that the core is done with @frame. */
-static void give_back(struct mac *mac, struct mac_station *s,
-		      struct mac_frame *frame, bool acked)
-{
-	if (!frame->wants_ack)
-		s->counters.broadcasts++;
-	else if (acked)
-		s->counters.delivered++;
-	else
-		s->counters.drops++;
-	if (mac->ops->status)
-		mac->ops->status(mac->ctx, s - mac->stations, frame, acked);
-	if (mac->ops->done)
-		mac->ops->done(mac->ctx, s - mac->stations, frame);
-}
-
-/* Whether @frame may be sent again, and if so at which rate. */
-static bool goes_again(const struct mac_station *s, struct mac_frame *frame)
-{
-	unsigned int limit = rate_chain_attempts(&frame->chain);
-
-	if (!limit)
-		return frame->attempts < s->config.retry_limit;
-	if (frame->attempts >= limit)
-		return false;
-	frame->rate = rate_chain_next(&frame->chain, frame->attempts);
-	return true;
-}
-
-/*
- * The attempt of @s is over; bit i of @acked says that its i-th frame was
- * acknowledged. What was, and what has no attempt left, leaves the queue. The
- * window shrinks back after an acknowledgment or when the first frame is given
- * up, and doubles otherwise (9.3.3); a backoff is drawn either way (9.3.4.2),
- * and only then the owner hears.
- */
-static void settle(struct mac *mac, struct mac_station *s, uint64_t acked)
-{
-	struct mac_frame *done[MAC_MAX_AMPDU];
-	uint64_t done_acked = 0;
-	unsigned int n = 0;
-	bool anew = acked;
-
-	for (unsigned int i = 0; i < s->n_sent; i++) {
-		struct mac_frame *frame = s->sent[i];
-		bool ok = acked >> i & 1;
-
-		if (!ok && frame->wants_ack && goes_again(s, frame))
-			continue;
-		anew |= !i;
-		unlink_frame(s, frame);
-		done_acked |= (uint64_t)ok << n;
-		done[n++] = frame;
+		/* A collision shows when its sender hears nothing any more. */
+		if (ppdu->exchange == mac->air[i] && collided(mac, s))
+			t = air_heard_until(mac, mac->air[i]);
+		if (t < next)
+			next = t;
 	}
-	if (anew)
-		s->cw = s->config.cw_min;
-	else if (2 * s->cw < s->config.cw_max)
-		s->cw *= 2;
-	else
-		s->cw = s->config.cw_max;
-	mac_draw_backoff(mac, s);
-	for (unsigned int i = 0; i < n; i++)
-		give_back(mac, s, done[i], done_acked >> i & 1);
+	for (int i = 0; mac->n_failed && i < mac->n_stations; i++)
+		if (mac->stations[i].failed &&
+		    air_heard_until(mac, i) < next)
+			next = air_heard_until(mac, i);
+	return next;
 }
 
-void exchange_yield(struct mac *mac, struct mac_station *s)
+/* What arrives of the PSDU in @ppdu of @s, a bit for each MPDU. */
+static uint64_t arrivals(struct mac *mac, struct mac_station *s, ns_t end)
 {
-	s->sent[0] = s->head;
-	s->n_sent = 1;
-	s->head->attempts++;
-	s->counters.internal_collisions++;
-	mac_record(mac, s, OUTCOME_INTERNAL, s->head->attempts);
-	settle(mac, s, 0);
-}
-
-/* Count an attempt of @frame that ended as @what. */
-static void end_attempt(struct mac *mac, struct mac_station *s,
-			const struct mac_frame *frame, enum mac_outcome what)
-{
-	const struct phy_rate *rate = phy_rate_of(mac->config.phy,
-						  mac_rate(mac, frame));
-
-	mac_record(mac, s, what, ((uint64_t)frame->bytes << 16) | frame->attempts);
-	s->counters.attempts_at[rate - phy_rates]++;
-	if (frame->wants_ack) {
-		s->counters.tx++;
-		s->counters.retries += frame->attempts > 1;
-		s->counters.collisions += what == OUTCOME_COLLIDED;
-		s->counters.unanswered += what == OUTCOME_UNANSWERED;
-		s->counters.lost += what == OUTCOME_LOST ||
-				    what == OUTCOME_ACK_LOST;
-		s->counters.acks_lost += what == OUTCOME_ACK_LOST;
-	} else {
-		s->counters.broadcast_collisions += what == OUTCOME_COLLIDED;
-	}
-}
-
-/* The times of what @s sent, for who traces them. */
-static struct mac_attempt trace_times(const struct mac *mac,
-				      const struct mac_station *s, bool answered)
-{
-	struct mac_attempt attempt = {
-		.start = s->start, .n = s->n_sent, .arrived = s->arrived,
-	};
-	ns_t end = s->start + s->occupied;
-
-	if (answered) {
-		attempt.ack_start = mac->response_since;
-		attempt.ack_end = mac->busy_until;
-		end = mac->response_since - mac->sifs;
-	}
-	if (sends_rts(mac, s)) {
-		ns_t rts = control_airtime(mac, s, PHY_RTS_BYTES);
-
-		attempt.rts_end = s->start + rts;
-		if (s->reserved || s->occupied > rts) {
-			attempt.cts_start = attempt.rts_end + mac->sifs;
-			attempt.cts_end = attempt.cts_start +
-					  control_airtime(mac, s, PHY_CTS_BYTES);
-		}
-	}
-	if (s->reserved) {
-		attempt.data_start = end - psdu_airtime(mac, s);
-		attempt.data_end = end;
-	}
-	return attempt;
-}
-
-static enum mac_end trace_end(enum mac_outcome what)
-{
-	switch (what) {
-	case OUTCOME_COLLIDED:
-		return MAC_END_COLLIDED;
-	case OUTCOME_LOST:
-		return MAC_END_LOST;
-	case OUTCOME_ACK_LOST:
-		return MAC_END_ACK_LOST;
-	case OUTCOME_UNANSWERED:
-		return MAC_END_UNANSWERED;
-	default:
-		return MAC_END_HEARD;
-	}
-}
-
-/* What @s sent ended as @what; of an answered A-MPDU, what arrived did. */
-static void end_all(struct mac *mac, struct mac_station *s,
-		    enum mac_outcome what)
-{
-	bool answered = what == OUTCOME_ACKED || what == OUTCOME_ACK_LOST;
-	struct mac_attempt attempt;
-
-	if (s->n_sent > 1) {
-		s->counters.ampdus++;
-		s->counters.ampdu_mpdus += s->n_sent;
-	}
-	s->counters.airtime += measured(mac, s->start, s->start + s->occupied);
-	if (mac->ops->attempt)
-		attempt = trace_times(mac, s, answered);
-	for (unsigned int i = 0; i < s->n_sent; i++) {
-		bool lost = answered && !(s->arrived >> i & 1);
-
-		end_attempt(mac, s, s->sent[i], lost ? OUTCOME_LOST : what);
-		if (!mac->ops->attempt)
-			continue;
-		attempt.frame = s->sent[i];
-		attempt.end = trace_end(lost ? OUTCOME_LOST : what);
-		attempt.index = i;
-		mac->ops->attempt(mac->ctx, s - mac->stations, &attempt);
-	}
-}
-
-/* A frame with errors was the last one heard (9.3.7). */
-static ns_t after_error(const struct mac *mac, ns_t end)
-{
-	return end + (mac->config.eifs ? mac->eifs : mac->difs);
-}
-
-/*
- * Those who observed a frame they could not decode wait EIFS (9.3.2.3.7);
- * those who sent it cannot have, and go on when no ACK has begun in time.
- */
-static void end_collision(struct mac *mac)
-{
-	ns_t end = mac->busy_until;
-
-	mac->airtime.collision += measured(mac, mac->busy_since, end);
-	mac_release(mac, after_error(mac, end));
-	for (int i = 0; i < mac->n_senders; i++) {
-		struct mac_station *s = &mac->stations[mac->senders[i]];
-
-		s->resume = end + mac_interframe(mac, s);
-		if (s->head->wants_ack)
-			s->resume = mac_later(s->resume, s->start + s->occupied +
-							 mac->ack_timeout);
-	}
-	for (int i = 0; i < mac->n_senders; i++) {
-		struct mac_station *s = &mac->stations[mac->senders[i]];
-
-		end_all(mac, s, OUTCOME_COLLIDED);
-		settle(mac, s, 0);
-	}
-}
-
-static void end_broadcast(struct mac *mac, struct mac_station *s)
-{
-	mac->airtime.broadcast += measured(mac, s->start, mac->busy_until);
-	mac_release(mac, mac->busy_until + mac->difs);
-	end_all(mac, s, OUTCOME_BROADCAST);
-	if (mac->ops->deliver)
-		mac->ops->deliver(mac->ctx, s - mac->stations, s->head);
-	settle(mac, s, 0);
-}
-
-/*
- * No ACK comes: nobody is there, or the channel lost the frame. The others
- * heard it and keep clear for the ACK, unless the channel is everybody's.
- */
-static void end_silence(struct mac *mac, struct mac_station *s,
-			enum mac_outcome what)
-{
-	ns_t end = mac->busy_until;
-	ns_t clear = end + mac->difs + mac->sifs +
-		     control_airtime(mac, s, PHY_ACK_BYTES);
-
-	if (what == OUTCOME_LOST && mac->config.channel.shared)
-		clear = after_error(mac, end);
-	*(what == OUTCOME_LOST ? &mac->airtime.lost : &mac->airtime.unanswered) +=
-		measured(mac, s->start, end);
-	mac_release(mac, clear);
-	s->resume = end + mac_later(mac->ack_timeout, mac_interframe(mac, s));
-	end_all(mac, s, what);
-	settle(mac, s, 0);
-}
-
-/* ACK, or the compressed block ack of an A-MPDU. */
-static unsigned int response_bytes(const struct mac_station *s)
-{
-	return s->n_sent > 1 ? PHY_BLOCK_ACK_BYTES : PHY_ACK_BYTES;
-}
-
-/* What arrives of the PSDU that has just ended, a bit for each MPDU. */
-static uint64_t arrivals(struct mac *mac, struct mac_station *s)
-{
-	ns_t end = mac->busy_until, airtime = psdu_airtime(mac, s);
+	ns_t airtime = psdu_airtime(mac, s);
 	unsigned int total = psdu_bytes(mac, s), sent = 0;
 	uint64_t arrived = 0;
 
 	for (unsigned int i = 0; i < s->n_sent; i++) {
 		struct mac_frame *frame = s->sent[i];
-		unsigned int until = sent + mpdu_bytes(mac, frame, s->coded);
+		unsigned int until = sent + psdu_mpdu_bytes(mac, frame, s->coded);
 		/* Each MPDU has its part of the time. */
 		ns_t from = end - airtime + airtime * sent / total;
 		ns_t to = end - airtime + airtime * until / total;
@@ -486,36 +195,149 @@ static uint64_t arrivals(struct mac *mac, struct mac_station *s)
 		if (crosses(mac, s, frame->to, from, to, frame->bytes,
 			    mac_rate(mac, frame)))
 			arrived |= 1ULL << i;
-		sent = SUBFRAME_ALIGN(until) + DELIMITER_BYTES;
+		sent = psdu_next_mpdu(until);
 	}
 	return arrived;
 }
 
-void exchange_end_data(struct mac *mac)
+/*
+ * What becomes of an RTS or a data frame of @s that is over: the outcome if it
+ * remains without answer, else OUTCOME_ACKED.
+ */
+static enum mac_outcome received(struct mac *mac, struct mac_station *s,
+				 const struct mac_ppdu *ppdu)
 {
-	struct mac_station *s = &mac->stations[mac->senders[0]];
+	int to = receiver_of(mac, s);
 
-	if (mac->n_senders > 1) {
-		end_collision(mac);
-		return;
+	if (collided(mac, s))
+		return OUTCOME_COLLIDED;
+	if (!s->sent[0]->wants_ack)
+		return OUTCOME_BROADCAST;
+	if (to == MAC_NOBODY)
+		return OUTCOME_UNANSWERED;
+	if (ppdu->kind == MAC_PPDU_DATA) {
+		s->arrived = arrivals(mac, s, ppdu->end);
+		return s->arrived ? OUTCOME_ACKED : OUTCOME_LOST;
 	}
-	if (!s->head->wants_ack) {
-		end_broadcast(mac, s);
-		return;
+	if (!crosses(mac, s, to, ppdu->start, ppdu->end, PHY_RTS_BYTES,
+		     psdu_control_rate(mac, s)))
+		return OUTCOME_LOST;
+	/* 9.3.2.7: no CTS while the NAV says that the medium is busy. */
+	if (mac->stations[to].reserved > ppdu->end) {
+		s->counters.withheld++;
+		return OUTCOME_UNANSWERED;
 	}
-	if (s->head->to == MAC_NOBODY) {
-		end_silence(mac, s, OUTCOME_UNANSWERED);
+	return OUTCOME_ACKED;
+}
+
+/* The same for the CTS or response to @s, from station @from. */
+static enum mac_outcome answered(struct mac *mac, struct mac_station *s, int from,
+				 const struct mac_ppdu *ppdu)
+{
+	bool cts = ppdu->kind == MAC_PPDU_CTS;
+
+	if (air_spoilt(mac, ppdu->exchange, from))
+		return cts ? OUTCOME_COLLIDED : OUTCOME_ACK_COLLIDED;
+	if (!crosses(mac, s, s->sent[0]->to, ppdu->start, ppdu->end,
+		     cts ? PHY_CTS_BYTES : psdu_response_bytes(s),
+		     psdu_control_rate(mac, s)))
+		return cts ? OUTCOME_LOST : OUTCOME_ACK_LOST;
+	return OUTCOME_ACKED;
+}
+
+/*
+ * A PPDU of @from is over; @i, which has heard or sent it, keeps its NAV
+ * (9.3.2.4) and counts again if it hears nothing else. Who could not decode it
+ * waits EIFS (9.3.2.3.7), but for those who sent meanwhile: they cannot have
+ * observed it, and go on when no answer has begun in time. Whoever would hear
+ * the exchange go on, but does not, has its NAV reset at @silence.
+ */
+static void leave(struct mac *mac, int i, int from, const struct mac_ppdu *ppdu,
+		  ns_t silence, enum mac_outcome what)
+{
+	struct mac_station *s = &mac->stations[i];
+	bool owner = i == ppdu->exchange;
+	bool no_ack = owner && what == OUTCOME_ACK_LOST;
+	bool spoilt = !set_empty(&ppdu->with) && air_spoilt(mac, i, from);
+	ns_t reserved = air_hears(mac, i, ppdu->exchange) ? silence
+							  : ppdu->reserved;
+	ns_t clear, after_error, resume;
+
+	if (!spoilt && !ppdu->shared_loss && !owner)
+		s->reserved = mac_later(s->reserved, reserved);
+	if (air_busy(mac, i))
 		return;
+	clear = mac_later(ppdu->end, s->reserved) + mac->difs;
+	after_error = mac_later(clear, ppdu->end +
+				       (mac->config.eifs ? mac->eifs : mac->difs));
+	resume = clear;
+	if (no_ack || (ppdu->shared_loss && (!owner || what == OUTCOME_ACK_LOST)) ||
+	    (spoilt && i != from && !set_has(&ppdu->with, i)))
+		resume = after_error;
+	s->released = spoilt || ppdu->shared_loss ? after_error :
+		      mac_later(clear, reserved + mac->difs);
+	mac_resume(mac, i, resume - mac->difs + mac_interframe(mac, s));
+}
+
+/* The attempts of @n senders in @failed have shown as such at @now. */
+static void settle_failed(struct mac *mac, const int *failed, int n, ns_t now)
+{
+	ns_t since = NS_NEVER;
+
+	for (int i = 0; i < n; i++) {
+		struct mac_station *s = &mac->stations[failed[i]];
+
+		s->failed = false;
+		mac->n_failed--;
+		if (s->sent[0]->wants_ack && s->outcome != OUTCOME_ACK_LOST &&
+		    s->outcome != OUTCOME_ACK_COLLIDED)
+			mac_resume(mac, failed[i], mac_later(s->resume, s->start +
+					s->occupied + mac->ack_timeout));
+		if (s->outcome == OUTCOME_COLLIDED && s->busy_since < since)
+			since = s->busy_since;
 	}
-	s->arrived = s->reserved ? arrivals(mac, s) : 0;
-	if (!s->arrived) {
-		end_silence(mac, s, OUTCOME_LOST);
-		return;
+	if (since != NS_NEVER)
+		mac->airtime.collision += mac_measured(mac, since, now);
+	for (int i = 0; i < n; i++) {
+		struct mac_station *s = &mac->stations[failed[i]];
+
+		outcome_count(mac, s, s->outcome, s->ended);
+		outcome_settle(mac, s, 0);
 	}
-	mac->state = MAC_ACK;
-	mac->response_since = mac->busy_until + mac->sifs;
-	mac->busy_until = mac->response_since +
-			  control_airtime(mac, s, response_bytes(s));
+}
+
+/* All that hear the end of @ppdu, but those that will hear station @follower. */
+static void leave_all(struct mac *mac, int from, const struct mac_ppdu *ppdu,
+		      int follower, enum mac_outcome what)
+{
+	struct mac_set set = mac->stations[from].hears;
+	int failed[MAC_MAX_STATIONS], n = 0;
+	ns_t silence = ppdu->reserved;
+
+	if (follower == MAC_NOBODY && silence != ppdu->end)
+		silence = ppdu->end + answer_time(mac,
+			psdu_control_airtime(mac, &mac->stations[ppdu->exchange],
+					     PHY_ACK_BYTES));
+	for (int word = 0; word < MAC_SET_WORDS; word++) {
+		uint64_t bits = set.bits[word];
+
+		/* SIFS is shorter than any wait, so those stay held. */
+		if (follower != MAC_NOBODY)
+			bits &= ~mac->stations[follower].hears.bits[word];
+		for (; bits; bits &= bits - 1) {
+			int i = 64 * word + __builtin_ctzll(bits);
+			struct mac_station *s = &mac->stations[i];
+
+			leave(mac, i, from, ppdu, silence, what);
+			if (s->failed && s->resume != NS_NEVER)
+				failed[n++] = i;
+		}
+	}
+	settle_failed(mac, failed, n, ppdu->end);
+}
+
+static void deliver(struct mac *mac, struct mac_station *s)
+{
 	for (unsigned int i = 0; i < s->n_sent; i++) {
 		if (!(s->arrived >> i & 1))
 			continue;
@@ -526,34 +348,71 @@ void exchange_end_data(struct mac *mac)
 	}
 }
 
-/*
- * The ACK or block ack is lost: the sender has heard a frame, but knows of
- * nothing that arrived.
- */
-static void end_ack_lost(struct mac *mac, struct mac_station *s)
+/* The PPDU @ppdu of the exchange of @s is over and SIFS later another follows. */
+static void follow(struct mac *mac, struct mac_station *s,
+		   const struct mac_ppdu *ppdu)
 {
-	ns_t end = mac->busy_until;
+	ns_t start = ppdu->end + mac->sifs;
+	int to = s->sent[0]->to;
+	struct mac_ppdu *next;
 
-	if (mac->config.channel.shared)
-		mac_release(mac, after_error(mac, end));
-	s->resume = after_error(mac, end) - mac->difs + mac_interframe(mac, s);
-	mac->airtime.lost += measured(mac, s->start, end);
-	end_all(mac, s, OUTCOME_ACK_LOST);
-	settle(mac, s, 0);
+	switch (ppdu->kind) {
+	case MAC_PPDU_RTS:
+		next = announce(mac, s, to, MAC_PPDU_CTS, start,
+				psdu_control_airtime(mac, s, PHY_CTS_BYTES));
+		next->reserved = ppdu->reserved;
+		s->times.cts_start = next->start;
+		s->times.cts_end = next->end;
+		s->occupied = next->end - s->start;
+		break;
+	case MAC_PPDU_CTS:
+		announce_data(mac, s, start, 0);
+		break;
+	default:
+		next = announce(mac, s, to, MAC_PPDU_RESPONSE, start,
+				psdu_control_airtime(mac, s,
+						     psdu_response_bytes(s)));
+		s->times.ack_start = next->start;
+		s->times.ack_end = next->end;
+		deliver(mac, s);
+	}
 }
 
-void exchange_end_ack(struct mac *mac)
+void exchange_end_ppdu(struct mac *mac, int from)
 {
-	struct mac_station *s = &mac->stations[mac->senders[0]];
+	struct mac_ppdu ppdu = mac->stations[from].ppdu;
+	struct mac_station *s = &mac->stations[ppdu.exchange];
+	bool to_receiver = ppdu.kind == MAC_PPDU_RTS || ppdu.kind == MAC_PPDU_DATA;
+	int follower = MAC_NOBODY;
+	enum mac_outcome what;
 
-	mac_release(mac, mac->busy_until + mac->difs);
-	if (!crosses(mac, s, s->head->to, mac->response_since, mac->busy_until,
-		     response_bytes(s), control_rate(mac, s))) {
-		end_ack_lost(mac, s);
-		return;
+	air_end(mac, from);
+	if (!to_receiver)
+		set_remove(&mac->engaged, from);
+	what = to_receiver ? received(mac, s, &ppdu)
+			   : answered(mac, s, from, &ppdu);
+	ppdu.shared_loss = mac->config.channel.shared &&
+			   (what == OUTCOME_LOST || what == OUTCOME_ACK_LOST);
+	if (what == OUTCOME_ACKED && ppdu.kind != MAC_PPDU_RESPONSE) {
+		follower = to_receiver ? s->sent[0]->to : ppdu.exchange;
+		set_add(&mac->engaged, follower);
+	} else {
+		set_remove(&mac->engaged, ppdu.exchange);
+		s->failed = what != OUTCOME_ACKED && what != OUTCOME_BROADCAST;
+		mac->n_failed += s->failed;
+		s->outcome = what;
+		s->ended = ppdu.end;
 	}
-	s->occupied = mac->busy_until - s->start;
-	mac->airtime.success += measured(mac, s->start, mac->busy_until);
-	end_all(mac, s, OUTCOME_ACKED);
-	settle(mac, s, s->arrived);
+	leave_all(mac, from, &ppdu, follower, what);
+	if (follower != MAC_NOBODY) {
+		follow(mac, s, &ppdu);
+	} else if (what == OUTCOME_ACKED) {
+		outcome_count(mac, s, what, ppdu.end);
+		outcome_settle(mac, s, s->arrived);
+	} else if (what == OUTCOME_BROADCAST) {
+		outcome_count(mac, s, what, ppdu.end);
+		if (mac->ops->deliver)
+			mac->ops->deliver(mac->ctx, from, s->sent[0]);
+		outcome_settle(mac, s, 0);
+	}
 }

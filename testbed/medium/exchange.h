@@ -1,25 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What follows once a station has the medium: RTS and CTS, the data frame or
- * A-MPDU, its acknowledgment, and what each outcome means for the next access.
- * Internal to the MAC core; mac.c decides who gets the medium and when.
+ * A-MPDU, its acknowledgment, and who may count again after each. Internal to
+ * the MAC core; mac.c decides who gets the medium and when.
  */
 #ifndef DCFMEDIUM_EXCHANGE_H
 #define DCFMEDIUM_EXCHANGE_H
 
+#include "air.h"
 #include "mac.h"
-
-/* What the digest records; its values are part of the digest's meaning. */
-enum mac_outcome {
-	OUTCOME_DRAW,
-	OUTCOME_ACKED,
-	OUTCOME_COLLIDED,
-	OUTCOME_UNANSWERED,
-	OUTCOME_BROADCAST,
-	OUTCOME_LOST,
-	OUTCOME_ACK_LOST,
-	OUTCOME_INTERNAL,
-};
+#include "outcome.h"
+#include "psdu.h"
 
 static inline ns_t mac_later(ns_t a, ns_t b)
 {
@@ -30,8 +21,7 @@ static inline ns_t mac_later(ns_t a, ns_t b)
 static inline ns_t mac_interframe(const struct mac *mac,
 				  const struct mac_station *s)
 {
-	return s->config.aifsn ? mac->sifs + s->config.aifsn * mac->slot
-			       : mac->difs;
+	return s->aifsn ? mac->sifs + s->aifsn * mac->slot : mac->difs;
 }
 
 /* The channel between stations @a and @b, which differ. */
@@ -42,23 +32,40 @@ static inline struct channel_link *mac_link(struct mac *mac, int a, int b)
 	return &mac->links[high * (high - 1) / 2 + low];
 }
 
-/* @s begins: which frames, and how long it holds the medium before the ACK. */
-void exchange_begin(struct mac *mac, struct mac_station *s, bool alone);
+/* Some access may be due at @t. */
+static inline void mac_may_access(struct mac *mac, ns_t t)
+{
+	mac->lead = MAC_NOBODY;
+	if (t < mac->not_before)
+		mac->not_before = t;
+}
+
+/* Station @i may count from @resume on. */
+static inline void mac_resume(struct mac *mac, int i, ns_t resume)
+{
+	mac->stations[i].resume = resume;
+	set_remove(&mac->held, i);
+	mac_may_access(mac, resume);
+}
+
+/* @s begins at s->start: announce the RTS, or the data frame. */
+void exchange_begin(struct mac *mac, struct mac_station *s);
 
 /* @s would begin but its radio sends a higher category: an internal collision. */
 void exchange_yield(struct mac *mac, struct mac_station *s);
 
+/* The PPDU that station @from has in the air is over. */
+void exchange_end_ppdu(struct mac *mac, int from);
+
 /* The least time that @s would hold the medium, were it to begin. */
 ns_t exchange_shortest(const struct mac *mac, const struct mac_station *s);
 
-/* mac->busy_until is reached in MAC_DATA; in MAC_ACK. */
-void exchange_end_data(struct mac *mac);
-void exchange_end_ack(struct mac *mac);
+/* Until when nothing happens that anybody is told, of what is in the air. */
+ns_t exchange_next(const struct mac *mac);
 
 /* Of mac.c, for the outcomes. */
 void mac_draw_backoff(struct mac *mac, struct mac_station *s);
-void mac_release(struct mac *mac, ns_t resume);
-void mac_record(struct mac *mac, const struct mac_station *s,
-		enum mac_outcome what, uint64_t detail);
+/* Time from @start to @end, without what lies before the mark. */
+ns_t mac_measured(const struct mac *mac, ns_t start, ns_t end);
 
 #endif

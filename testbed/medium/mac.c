@@ -18,23 +18,27 @@
 #include "exchange.h"
 #include "mac.h"
 
-/* When @s would send, if the medium stayed idle; NS_NEVER without a frame. */
+/* When @s would send, if its medium stayed idle; NS_NEVER without a frame. */
 static ns_t access_time(const struct mac *mac, const struct mac_station *s)
 {
-	if (!s->head)
+	if (!s->head || s->resume == NS_NEVER)
 		return NS_NEVER;
 	return mac_later(s->resume + s->backoff * mac->slot, s->head_since);
 }
 
-static ns_t first_access(const struct mac *mac)
+/* The station that begins first of all, and when, or MAC_NOBODY. */
+static int first_access(const struct mac *mac, ns_t *when)
 {
-	ns_t first = NS_NEVER;
+	int first = MAC_NOBODY;
 
+	*when = NS_NEVER;
 	for (int i = 0; i < mac->n_stations; i++) {
 		ns_t t = access_time(mac, &mac->stations[i]);
 
-		if (t < first)
-			first = t;
+		if (t < *when) {
+			*when = t;
+			first = i;
+		}
 	}
 	return first;
 }
@@ -49,14 +53,14 @@ void mac_draw_backoff(struct mac *mac, struct mac_station *s)
 	mac_record(mac, s, OUTCOME_DRAW, s->backoff);
 }
 
-/* The medium becomes busy at @t: keep what is left of the count. */
+/* Its medium becomes busy at @t: keep what is left of the count. */
 static void freeze(const struct mac *mac, struct mac_station *s, ns_t t)
 {
 	uint64_t counted = t > s->resume ? (t - s->resume) / mac->slot : 0;
 
-	if (s->config.aifsn && t >= s->resume && counted < s->backoff)
+	if (s->aifsn && t >= s->resume && counted < s->backoff)
 		counted++;
-	if (counted < s->backoff || (s->head && s->config.aifsn)) {
+	if (counted < s->backoff || (s->head && s->aifsn)) {
 		s->backoff -= counted;
 	} else if (!s->head) {
 		/* A post-transmission backoff ended with nothing to send. */
@@ -70,20 +74,31 @@ static void freeze(const struct mac *mac, struct mac_station *s, ns_t t)
  * count from when observers may go on, so that who just collided, and goes on
  * earlier, hears no more idle slots than the others.
  */
-static void hear(struct mac_station *s, uint64_t idle_slots)
+static void hear(const struct mac *mac, struct mac_station *s, ns_t t)
 {
-	if (s->config.access != MAC_IDLE_SENSE)
+	uint64_t idle_slots;
+
+	if (!s->steers)
 		return;
+	idle_slots = t > s->released ? (t - s->released) / mac->slot : 0;
 	s->counters.heard++;
 	s->counters.idle_slots += idle_slots;
 	idle_sense_hear(&s->idle_sense, idle_slots);
 }
 
+/* Some stations that begin within the same slot. */
+struct senders {
+	int station[MAC_MAX_STATIONS];
+	int n;
+};
+
 /* Whether another category of @s's radio is about to send, of higher priority. */
-static bool outranked(const struct mac *mac, const struct mac_station *s)
+static bool outranked(const struct mac *mac, const struct senders *senders,
+		      const struct mac_station *s)
 {
-	for (int i = 0; i < mac->n_senders; i++) {
-		const struct mac_station *other = &mac->stations[mac->senders[i]];
+	for (int i = 0; i < senders->n; i++) {
+		const struct mac_station *other =
+			&mac->stations[senders->station[i]];
 
 		if (other->config.radio == s->config.radio &&
 		    other->config.priority > s->config.priority)
@@ -93,111 +108,143 @@ static bool outranked(const struct mac *mac, const struct mac_station *s)
 }
 
 /* 9.19.2.3: within a radio one category sends; the others back off anew. */
-static void resolve_internal_collisions(struct mac *mac)
+static void resolve_internal_collisions(struct mac *mac, struct senders *senders)
 {
 	int yielding[MAC_MAX_STATIONS], n_yielding = 0, n = 0;
 
-	for (int i = 0; i < mac->n_senders; i++) {
-		const struct mac_station *s = &mac->stations[mac->senders[i]];
+	for (int i = 0; i < senders->n; i++) {
+		const struct mac_station *s = &mac->stations[senders->station[i]];
 
-		if (s->config.radio && outranked(mac, s))
-			yielding[n_yielding++] = mac->senders[i];
+		if (s->config.radio && outranked(mac, senders, s))
+			yielding[n_yielding++] = senders->station[i];
 	}
-	for (int i = 0, j = 0; n_yielding && i < mac->n_senders; i++) {
-		if (j < n_yielding && mac->senders[i] == yielding[j])
+	for (int i = 0, j = 0; n_yielding && i < senders->n; i++) {
+		if (j < n_yielding && senders->station[i] == yielding[j])
 			j++;
 		else
-			mac->senders[n++] = mac->senders[i];
+			senders->station[n++] = senders->station[i];
 	}
 	if (n_yielding)
-		mac->n_senders = n;
+		senders->n = n;
 	for (int i = 0; i < n_yielding; i++)
 		exchange_yield(mac, &mac->stations[yielding[i]]);
 }
 
-static void begin(struct mac *mac, ns_t first)
+/*
+ * The medium of station @i becomes busy at @t. Its own count may be over before
+ * it can have sensed that; then it is one more of @senders. A PPDU that answers
+ * another one is no news to who has kept clear for it.
+ */
+static void sense(struct mac *mac, int i, ns_t t, bool answers,
+		  struct senders *senders)
 {
-	uint64_t idle_slots = first > mac->released ?
-			      (first - mac->released) / mac->slot : 0;
+	struct mac_station *s = &mac->stations[i];
 
-	mac->state = MAC_DATA;
-	mac->busy_since = first;
-	mac->busy_until = first;
-	mac->n_senders = 0;
+	if (!answers || s->reserved < t) {
+		ns_t access = access_time(mac, s);
 
-	for (int i = 0; i < mac->n_stations; i++) {
-		struct mac_station *s = &mac->stations[i];
-		ns_t t = access_time(mac, s);
-
-		hear(s, idle_slots);
-		if (t == NS_NEVER || t - first >= mac->slot) {
-			freeze(mac, s, first);
-			continue;
+		hear(mac, s, t);
+		if (access == NS_NEVER || access - t >= mac->slot) {
+			freeze(mac, s, t);
+		} else {
+			s->busy_since = t;
+			s->start = access;
+			s->backoff = 0;
+			s->backing_off = false;
+			senders->station[senders->n++] = i;
 		}
-		s->start = t;
-		s->backoff = 0;
-		s->backing_off = false;
-		mac->senders[mac->n_senders++] = i;
 	}
-
-	resolve_internal_collisions(mac);
-	for (int i = 0; i < mac->n_senders; i++) {
-		struct mac_station *s = &mac->stations[mac->senders[i]];
-
-		exchange_begin(mac, s, mac->n_senders == 1);
-		mac->busy_until = mac_later(mac->busy_until,
-					    s->start + s->occupied);
-	}
+	s->resume = NS_NEVER;
+	set_add(&mac->held, i);
 }
 
-/* The medium is free; each station may count from @resume on. */
-void mac_release(struct mac *mac, ns_t resume)
+/* Those who hear @from, and it itself, sense at @t that it begins. */
+static void sense_all(struct mac *mac, int from, ns_t t, bool answers)
 {
-	mac->state = MAC_IDLE;
-	mac->released = resume;
-	for (int i = 0; i < mac->n_stations; i++) {
-		struct mac_station *s = &mac->stations[i];
+	const struct mac_set *hears = &mac->stations[from].hears;
+	struct senders senders;
 
-		s->resume = resume - mac->difs + mac_interframe(mac, s);
+	senders.n = 0;
+	for (int word = 0; word < MAC_SET_WORDS; word++) {
+		uint64_t bits = hears->bits[word] & ~mac->held.bits[word];
+
+		for (; bits; bits &= bits - 1)
+			sense(mac, 64 * word + __builtin_ctzll(bits), t, answers,
+			      &senders);
 	}
+	resolve_internal_collisions(mac, &senders);
+	for (int i = 0; i < senders.n; i++)
+		exchange_begin(mac, &mac->stations[senders.station[i]]);
+}
+
+/* What @i has announced begins; who has not sensed its radio yet does now. */
+static void begin_ppdu(struct mac *mac, int i)
+{
+	const struct mac_ppdu *ppdu = &mac->stations[i].ppdu;
+
+	air_begin(mac, i);
+	sense_all(mac, i, ppdu->start, ppdu->answers);
+}
+
+/* The count of mac->lead is over. */
+static void begin_access(struct mac *mac)
+{
+	int lead = mac->lead;
+
+	mac->lead = MAC_NOBODY;
+	sense_all(mac, lead, mac->not_before, false);
+	if (!memcmp(&mac->held, &mac->all, sizeof(mac->held)))
+		mac->not_before = NS_NEVER;
 }
 
 void mac_advance(struct mac *mac, ns_t now)
 {
 	for (;;) {
-		ns_t t = mac->state == MAC_IDLE ? first_access(mac)
-						: mac->busy_until;
+		ns_t t;
+		int i = air_next(mac, &t);
 
-		if (t > now || t == NS_NEVER)
+		if (mac->rewire && !mac->n_air)
+			air_rewire(mac);
+		if (mac->not_before < t && mac->not_before <= now) {
+			if (mac->lead == MAC_NOBODY)
+				mac->lead = first_access(mac, &mac->not_before);
+			if (mac->not_before < t && mac->not_before <= now) {
+				begin_access(mac);
+				continue;
+			}
+		}
+		if (t > now || i == MAC_NOBODY)
 			return;
-		if (mac->state == MAC_IDLE)
-			begin(mac, t);
-		else if (mac->state == MAC_DATA)
-			exchange_end_data(mac);
+		if (mac->stations[i].ppdu.begun)
+			exchange_end_ppdu(mac, i);
 		else
-			exchange_end_ack(mac);
+			begin_ppdu(mac, i);
 	}
 }
 
 ns_t mac_next(const struct mac *mac)
 {
-	ns_t first, next = NS_NEVER;
+	ns_t first, next = exchange_next(mac);
+	int lead;
 
-	if (mac->state != MAC_IDLE)
-		return mac->busy_until;
-
+	if (mac->not_before >= next)
+		return next;
 	/*
 	 * That a transmission begins is nobody's business outside: sleep
 	 * until the first frame that would be in the air can have ended.
 	 */
-	first = first_access(mac);
-	if (first == NS_NEVER)
-		return NS_NEVER;
+	lead = mac->lead;
+	first = mac->not_before;
+	if (lead == MAC_NOBODY)
+		lead = first_access(mac, &first);
+	if (lead == MAC_NOBODY)
+		return next;
 	for (int i = 0; i < mac->n_stations; i++) {
 		const struct mac_station *s = &mac->stations[i];
 		ns_t t = access_time(mac, s);
 
-		if (t == NS_NEVER || t - first >= mac->slot)
+		if (t == NS_NEVER ||
+		    (t - first >= mac->slot && air_hears(mac, i, lead)))
 			continue;
 		t += exchange_shortest(mac, s);
 		if (t < next)
@@ -225,9 +272,9 @@ void mac_enqueue(struct mac *mac, int from, struct mac_frame *frame, ns_t now)
 		 * 9.3.4.2: at once if the medium has been idle for a DIFS and
 		 * no backoff is pending; otherwise the backoff procedure.
 		 */
-		if (!s->backing_off &&
-		    (mac->state != MAC_IDLE || now < s->resume))
+		if (!s->backing_off && now < s->resume)
 			mac_draw_backoff(mac, s);
+		mac_may_access(mac, now);
 	}
 	*s->tail = frame;
 	s->tail = &frame->next;
@@ -302,6 +349,8 @@ void mac_init(struct mac *mac, const struct mac_config *config,
 	mac->ack_timeout = phy_ack_timeout(config->phy);
 	if (!mac->config.idle_target)
 		mac->config.idle_target = best_idle_target(mac);
+	mac->not_before = NS_NEVER;
+	mac->lead = MAC_NOBODY;
 	mac_mark(mac, 0);
 }
 
@@ -342,10 +391,14 @@ int mac_add_station(struct mac *mac, const struct mac_station_config *config)
 		channel_rate(&s->quality, config->has_snr ? config->snr_db :
 					  mac->config.channel.snr_db);
 	start_links(mac, mac->n_stations);
+	s->aifsn = config->aifsn;
+	s->steers = config->access == MAC_IDLE_SENSE;
+	set_add(&mac->all, mac->n_stations++);
+	air_wire(mac, mac->n_stations - 1);
 	/* It has sensed nothing yet: what is in the air holds it off. */
-	if (mac->state != MAC_IDLE)
-		s->resume = mac->busy_until + mac->difs;
-	return mac->n_stations++;
+	if (mac->n_air)
+		s->resume = air_heard_until(mac, mac->n_stations - 1) + mac->difs;
+	return mac->n_stations - 1;
 }
 
 int mac_find_station(const struct mac *mac, const uint8_t *addr)

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The MAC core: the distributed coordination function of IEEE Std 802.11-2012,
- * 9.3, for stations that all hear each other on one channel, with A-MPDUs where
- * the profile has them, and with the access methods of idle_sense.h.
+ * 9.3, for stations on one or several channels, of which some may not hear
+ * others, with A-MPDUs where the profile has them, and with the access methods
+ * of idle_sense.h.
  *
  * The core is driven by events and knows no clock, no socket and no kernel
  * header. Its user calls mac_advance() to move time forward, mac_enqueue() to
  * hand in a frame at the time advanced to, and sleeps until mac_next(). What
  * happened comes back through struct mac_ops.
  *
- * A transmission is decided when it begins: the first station whose backoff
- * ends takes the medium, and every other one whose backoff ends less than a
- * slot later cannot have sensed it (that is what aSlotTime is, 9.3.7) and
- * collides with it. Stations whose waits differ (DIFS, EIFS, ACK timeout) are
- * thus not forced on one common slot grid.
+ * Each station has its own view of the medium. It is busy from when a PPDU that
+ * the station hears begins; if the station's own backoff ends less than a slot
+ * later it cannot have sensed that (this is what aSlotTime is, 9.3.7) and begins
+ * too. Stations whose waits differ (DIFS, EIFS, ACK timeout) are thus not forced
+ * on one common slot grid. Whether a PPDU is decoded is decided at each station
+ * that hears it, when it ends: nothing else it hears may have overlapped.
  */
 #ifndef DCFMEDIUM_MAC_H
 #define DCFMEDIUM_MAC_H
@@ -31,6 +33,7 @@
 #define MAC_ADDR_LEN		6
 #define MAC_NAME_LEN		32
 #define MAC_MAX_STATIONS	128
+#define MAC_SET_WORDS		(MAC_MAX_STATIONS / 64)
 #define MAC_MAX_LINKS		(MAC_MAX_STATIONS * (MAC_MAX_STATIONS - 1) / 2)
 
 /* aPPDUMaxTime with a legacy preamble: what L-SIG can say (9.23.4). */
@@ -72,6 +75,8 @@ struct mac_counters {
 	uint64_t unanswered;		/* heard, but nobody there to answer */
 	uint64_t lost;			/* by the channel: data, ACK, RTS or CTS */
 	uint64_t acks_lost;		/* of them, those that arrived */
+	uint64_t ack_collisions;	/* of collisions, those that arrived */
+	uint64_t withheld;		/* of unanswered: the receiver's NAV was set */
 	uint64_t ampdus;		/* A-MPDUs of two or more MPDUs sent */
 	uint64_t ampdu_mpdus;		/* MPDUs sent in them */
 	uint64_t internal_collisions;	/* lost to a higher category; not in tx */
@@ -117,31 +122,31 @@ struct mac_station_config {
 	unsigned int aifsn;	/* AIFS = SIFS + aifsn slots; 0 = DIFS, DCF */
 	unsigned int radio;
 	unsigned int priority;
+	unsigned int freq;	/* MHz; who has another one hears nothing of it */
 };
 
-struct mac_station {
-	struct mac_station_config config;
-	uint64_t id;			/* the address as a number */
-	struct rng rng;
-	struct mac_frame *head;
-	struct mac_frame **tail;
-	unsigned int backlog;
-	unsigned int cw;
-	struct idle_sense idle_sense;	/* not of MAC_DCF */
-	bool backing_off;		/* a count is drawn and not used up */
-	unsigned int backoff;		/* slots left at resume */
-	ns_t resume;			/* its DIFS or EIFS ends: counting starts */
-	ns_t head_since;		/* when the queue became non-empty */
-	ns_t start;			/* of the transmission in progress */
-	ns_t occupied;			/* its length */
-	bool coded;			/* with the channel's parity octets */
-	bool reserved;			/* its RTS, if any, is answered */
-	struct mac_frame *sent[MAC_MAX_AMPDU];	/* the frames in it */
-	unsigned int n_sent;
-	uint64_t arrived;		/* which of them the receiver has got */
-	uint32_t next_sequence[MAC_MAX_STATIONS];	/* by receiver */
-	struct channel_quality quality;	/* of CHANNEL_SNR */
-	struct mac_counters counters;
+/* Some of the stations. */
+struct mac_set {
+	uint64_t bits[MAC_SET_WORDS];
+};
+
+enum mac_ppdu_kind {
+	MAC_PPDU_RTS,
+	MAC_PPDU_CTS,
+	MAC_PPDU_DATA,		/* MPDU or A-MPDU, and its CTS-to-self */
+	MAC_PPDU_RESPONSE,	/* ACK or block ack */
+};
+
+/* What a station has in the air, or is certain to have. */
+struct mac_ppdu {
+	enum mac_ppdu_kind kind;
+	int exchange;		/* of which station it is part */
+	bool answers;		/* SIFS after a PPDU, whatever is in the air */
+	bool begun;
+	bool shared_loss;	/* the one channel of all spoilt it */
+	ns_t start, end;
+	ns_t reserved;		/* the exchange's end, as its Duration has it */
+	struct mac_set with;	/* whose PPDUs overlap it */
 };
 
 /* How an attempt ended, as far as a trace shows it. */
@@ -168,6 +173,46 @@ struct mac_attempt {
 	unsigned int index;		/* of the frame in an A-MPDU of @n */
 	unsigned int n;
 	uint64_t arrived;		/* bit i: the i-th of the A-MPDU */
+};
+
+struct mac_station {
+	/* Access: read and written with every PPDU heard, so it comes first. */
+	ns_t resume;		/* its DIFS or EIFS ends; NS_NEVER: held */
+	unsigned int backoff;	/* slots left at resume */
+	unsigned int aifsn;
+	bool backing_off;	/* a count is drawn and not used up */
+	bool failed;		/* an attempt of it is to be settled when idle */
+	bool steers;		/* its window, by what it hears */
+	struct mac_frame *head;
+	ns_t head_since;	/* when the queue became non-empty */
+	ns_t released;		/* when an observer could count again */
+	ns_t reserved;		/* NAV: until when, as decoded PPDUs said */
+	struct mac_set hears;	/* itself too */
+
+	struct mac_ppdu ppdu;
+	uint64_t id;		/* the address as a number */
+	struct rng rng;
+	struct mac_frame **tail;
+	unsigned int backlog;
+	unsigned int cw;
+	struct idle_sense idle_sense;	/* not of MAC_DCF */
+
+	/* The attempt in progress. */
+	ns_t busy_since;	/* its medium, when it began */
+	ns_t start;
+	ns_t occupied;		/* its length, without the ACK */
+	ns_t ended;
+	int outcome;		/* of a failed one */
+	bool coded;		/* with the channel's parity octets */
+	struct mac_frame *sent[MAC_MAX_AMPDU];	/* the frames in it */
+	unsigned int n_sent;
+	uint64_t arrived;	/* which of them the receiver has got */
+	struct mac_attempt times;
+
+	uint32_t next_sequence[MAC_MAX_STATIONS];	/* by receiver */
+	struct channel_quality quality;	/* of CHANNEL_SNR */
+	struct mac_counters counters;
+	struct mac_station_config config;
 };
 
 /*
@@ -199,12 +244,6 @@ struct mac_config {
 	uint64_t seed;
 };
 
-enum mac_state {
-	MAC_IDLE,
-	MAC_DATA,	/* one or more frames in the air */
-	MAC_ACK,	/* SIFS and ACK, or block ack, of what arrived */
-};
-
 struct mac {
 	struct mac_config config;
 	const struct mac_ops *ops;
@@ -213,14 +252,18 @@ struct mac {
 	/* Constants of the profile, so that the hot path adds and compares. */
 	ns_t slot, sifs, difs, eifs, ack_timeout;
 
-	enum mac_state state;
-	ns_t busy_since;
-	ns_t busy_until;
-	ns_t response_since;
-	ns_t released;			/* when observers could count again */
-	int senders[MAC_MAX_STATIONS];
-	int n_senders;
+	int air[MAC_MAX_STATIONS];	/* who has a PPDU in the air, or soon */
+	int n_air;
+	struct mac_set loud;		/* of them, those that have begun */
+	struct mac_set engaged;		/* in an exchange, or owing an answer */
+	struct mac_set all;
+	struct mac_set held;		/* whose count waits for its medium */
+	int n_failed;			/* attempts that are to be settled */
+	ns_t not_before;		/* no access is due earlier */
+	int lead;			/* whose it is then; MAC_NOBODY: unknown */
 
+	struct mac_set hidden[MAC_MAX_STATIONS];
+	bool rewire;			/* who hears whom has changed */
 	struct mac_station stations[MAC_MAX_STATIONS];
 	int n_stations;
 	struct channel_link links[MAC_MAX_LINKS];
@@ -239,6 +282,18 @@ void mac_init(struct mac *mac, const struct mac_config *config,
 
 /* Add a station; returns its index, or -1 if there are MAC_MAX_STATIONS. */
 int mac_add_station(struct mac *mac, const struct mac_station_config *config);
+
+/*
+ * Stations @a and @b do not hear each other; nor do other categories of their
+ * radios. By default all that are on one channel hear each other.
+ */
+void mac_set_hidden(struct mac *mac, int a, int b);
+
+/*
+ * Station @station goes to the channel @freq (MHz). Like mac_set_hidden(), this
+ * takes effect when next nothing is in the air.
+ */
+void mac_set_channel(struct mac *mac, int station, unsigned int freq);
 
 /* The station with this address, or MAC_NOBODY. */
 int mac_find_station(const struct mac *mac, const uint8_t *addr);

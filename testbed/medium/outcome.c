@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The end of an attempt: see outcome.h. */
+#include "exchange.h"
+#include "outcome.h"
+
+/*
+ * The digest holds decisions (who, what, how it ended), not times: two runs
+ * that decide the same compare equal though a guest's clock differs by a tick.
+ */
+void mac_record(struct mac *mac, const struct mac_station *s,
+		enum mac_outcome what, uint64_t detail)
+{
+	uint64_t state = mac->digest ^ s->id ^ ((uint64_t)what << 56);
+
+	state = splitmix64(&state) ^ detail;
+	mac->digest = splitmix64(&state);
+}
+
+static void unlink_frame(struct mac_station *s, struct mac_frame *frame)
+{
+	struct mac_frame **link = &s->head;
+
+	while (*link != frame)
+		link = &(*link)->next;
+	*link = frame->next;
+	if (!*link)
+		s->tail = link;
+	frame->next = NULL;
+	s->backlog--;
+}
+
+/* Its sender is done with @frame. */
+static void give_back(struct mac *mac, struct mac_station *s,
+		      struct mac_frame *frame, bool acked)
+{
+	if (!frame->wants_ack)
+		s->counters.broadcasts++;
+	else if (acked)
+		s->counters.delivered++;
+	else
+		s->counters.drops++;
+	if (mac->ops->status)
+		mac->ops->status(mac->ctx, s - mac->stations, frame, acked);
+	if (mac->ops->done)
+		mac->ops->done(mac->ctx, s - mac->stations, frame);
+}
+
+/* Whether @frame may be sent again, and if so at which rate. */
+static bool goes_again(const struct mac_station *s, struct mac_frame *frame)
+{
+	unsigned int limit = rate_chain_attempts(&frame->chain);
+
+	if (!limit)
+		return frame->attempts < s->config.retry_limit;
+	if (frame->attempts >= limit)
+		return false;
+	frame->rate = rate_chain_next(&frame->chain, frame->attempts);
+	return true;
+}
+
+void outcome_settle(struct mac *mac, struct mac_station *s, uint64_t acked)
+{
+	struct mac_frame *done[MAC_MAX_AMPDU];
+	uint64_t done_acked = 0;
+	unsigned int n = 0;
+	bool anew = acked;
+
+	for (unsigned int i = 0; i < s->n_sent; i++) {
+		struct mac_frame *frame = s->sent[i];
+		bool ok = acked >> i & 1;
+
+		if (!ok && frame->wants_ack && goes_again(s, frame))
+			continue;
+		anew |= !i;
+		unlink_frame(s, frame);
+		done_acked |= (uint64_t)ok << n;
+		done[n++] = frame;
+	}
+	if (anew)
+		s->cw = s->config.cw_min;
+	else if (2 * s->cw < s->config.cw_max)
+		s->cw *= 2;
+	else
+		s->cw = s->config.cw_max;
+	mac_draw_backoff(mac, s);
+	for (unsigned int i = 0; i < n; i++)
+		give_back(mac, s, done[i], done_acked >> i & 1);
+}
+
+/* Count an attempt of @frame that ended as @what. */
+static void count_frame(struct mac *mac, struct mac_station *s,
+			const struct mac_frame *frame, enum mac_outcome what)
+{
+	struct mac_counters *c = &s->counters;
+	const struct phy_rate *rate = phy_rate_of(mac->config.phy,
+						  mac_rate(mac, frame));
+
+	mac_record(mac, s, what, ((uint64_t)frame->bytes << 16) | frame->attempts);
+	c->attempts_at[rate - phy_rates]++;
+	if (!frame->wants_ack) {
+		c->broadcast_collisions += what == OUTCOME_COLLIDED;
+		return;
+	}
+	c->tx++;
+	c->retries += frame->attempts > 1;
+	c->collisions += what == OUTCOME_COLLIDED || what == OUTCOME_ACK_COLLIDED;
+	c->ack_collisions += what == OUTCOME_ACK_COLLIDED;
+	c->unanswered += what == OUTCOME_UNANSWERED;
+	c->lost += what == OUTCOME_LOST || what == OUTCOME_ACK_LOST;
+	c->acks_lost += what == OUTCOME_ACK_LOST;
+}
+
+static enum mac_end trace_end(enum mac_outcome what)
+{
+	switch (what) {
+	case OUTCOME_COLLIDED:
+		return MAC_END_COLLIDED;
+	case OUTCOME_LOST:
+		return MAC_END_LOST;
+	case OUTCOME_ACK_LOST:
+	case OUTCOME_ACK_COLLIDED:
+		return MAC_END_ACK_LOST;
+	case OUTCOME_UNANSWERED:
+		return MAC_END_UNANSWERED;
+	default:
+		return MAC_END_HEARD;
+	}
+}
+
+static void trace_frame(struct mac *mac, struct mac_station *s, unsigned int i,
+			enum mac_outcome what)
+{
+	struct mac_attempt attempt = s->times;
+
+	attempt.frame = s->sent[i];
+	attempt.end = trace_end(what);
+	attempt.index = i;
+	attempt.n = s->n_sent;
+	attempt.arrived = s->arrived;
+	mac->ops->attempt(mac->ctx, s - mac->stations, &attempt);
+}
+
+static ns_t *airtime_of(struct mac *mac, enum mac_outcome what)
+{
+	switch (what) {
+	case OUTCOME_ACKED:
+		return &mac->airtime.success;
+	case OUTCOME_BROADCAST:
+		return &mac->airtime.broadcast;
+	case OUTCOME_UNANSWERED:
+		return &mac->airtime.unanswered;
+	case OUTCOME_LOST:
+	case OUTCOME_ACK_LOST:
+		return &mac->airtime.lost;
+	default:
+		return &mac->airtime.collision;
+	}
+}
+
+ns_t mac_measured(const struct mac *mac, ns_t start, ns_t end)
+{
+	start = mac_later(start, mac->mark);
+	return end > start ? end - start : 0;
+}
+
+void outcome_count(struct mac *mac, struct mac_station *s, enum mac_outcome what,
+		   ns_t end)
+{
+	bool answered = what == OUTCOME_ACKED || what == OUTCOME_ACK_LOST ||
+			what == OUTCOME_ACK_COLLIDED;
+
+	if (s->n_sent > 1) {
+		s->counters.ampdus++;
+		s->counters.ampdu_mpdus += s->n_sent;
+	}
+	if (what == OUTCOME_ACKED)
+		s->occupied = end - s->start;
+	/* Those who collided with each other do so in the same time. */
+	if (what != OUTCOME_COLLIDED)
+		*airtime_of(mac, what) += mac_measured(mac, s->start, end);
+	s->counters.airtime += mac_measured(mac, s->start, s->start + s->occupied);
+	for (unsigned int i = 0; i < s->n_sent; i++) {
+		bool lost = answered && !(s->arrived >> i & 1);
+
+		count_frame(mac, s, s->sent[i], lost ? OUTCOME_LOST : what);
+		if (mac->ops->attempt)
+			trace_frame(mac, s, i, lost ? OUTCOME_LOST : what);
+	}
+}

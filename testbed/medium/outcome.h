@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the end of an attempt means: counters, digest and trace, what leaves the
+ * queue, the window and the next backoff. Internal to the MAC core.
+ */
+#ifndef DCFMEDIUM_OUTCOME_H
+#define DCFMEDIUM_OUTCOME_H
+
+#include "mac.h"
+
+/* What the digest records; its values are part of the digest's meaning. */
+enum mac_outcome {
+	OUTCOME_DRAW,
+	OUTCOME_ACKED,
+	OUTCOME_COLLIDED,
+	OUTCOME_UNANSWERED,
+	OUTCOME_BROADCAST,
+	OUTCOME_LOST,
+	OUTCOME_ACK_LOST,
+	OUTCOME_INTERNAL,
+	OUTCOME_ACK_COLLIDED,
+};
+
+void mac_record(struct mac *mac, const struct mac_station *s,
+		enum mac_outcome what, uint64_t detail);
+
+/*
+ * What @s sent ended as @what, at @end, its medium having been busy since
+ * @busy_since if it collided: count it and tell who traces.
+ */
+void outcome_count(struct mac *mac, struct mac_station *s, enum mac_outcome what,
+		   ns_t end);
+
+/*
+ * The attempt of @s is over; bit i of @acked says that its i-th frame was
+ * acknowledged. What was, and what has no attempt left, leaves the queue. The
+ * window shrinks back after an acknowledgment or when the first frame is given
+ * up, and doubles otherwise (9.3.3); a backoff is drawn either way (9.3.4.2),
+ * and only then the owner hears.
+ */
+void outcome_settle(struct mac *mac, struct mac_station *s, uint64_t acked);
+
+#endif
