@@ -20,13 +20,19 @@
  * reference on this module: the code must stay as long as a destructor points
  * to it.
  *
- * Bound: a number of packets, or dynamic queue limits on bytes ("auto";
- * lib/dynamic_queue_limits.c), which learns the least that keeps the device
- * busy.
+ * What counts against the bound, and the bound "auto", are in
+ * inflight_account.h.
+ *
+ * Some drivers orphan a packet when they are given it: then nothing here knows
+ * what waits below, and the bound has no effect. Such a packet is freed before
+ * the discipline is asked for the next one, while its device's queue is being
+ * run. If more than half of INFLIGHT_WINDOW packets in a row are, the
+ * back-pressure is ineffective, until a window is better.
  */
 #include <linux/atomic.h>
 #include <linux/etherdevice.h>
 #include <linux/hash.h>
+#include <linux/hrtimer.h>
 #include <linux/if_arp.h>
 #include <linux/list.h>
 #include <linux/module.h>
@@ -39,24 +45,30 @@
 #include <net/netlink.h>
 #include <net/sch_generic.h>
 #include "inflight.h"
+#include "inflight_account.h"
 
 #define INFLIGHT_HASH_BITS	10
 #define INFLIGHT_THROTTLED	0	/* bit: the discipline waits for room */
+#define INFLIGHT_WINDOW		64	/* packets, to judge the driver by */
 
 struct inflight {
 	struct Qdisc __rcu	*sch;	/* NULL once the discipline is gone */
-	u32			limit;	/* packets or TC_INFLIGHT_* */
-	atomic_t		packets;
 	unsigned long		state;
-	spinlock_t		dql_lock; /* completions come from anywhere */
-	struct dql		dql;
+	struct hrtimer		stall_timer;	/* only while the discipline waits */
+	struct rcu_head		rcu;
+	refcount_t		refs;	/* the discipline's and each packet's */
 
 	u64			tracked; /* these three: under the qdisc lock */
 	u64			untracked;
 	u64			throttled;
 
-	refcount_t		refs;	/* the discipline's and each packet's */
-	struct rcu_head		rcu;
+	spinlock_t		lock;	/* irq-safe: packets are freed anywhere */
+	struct inflight_entry	*handed; /* is with the driver now, never followed */
+	u64			early;
+	u32			window;	/* packets of this window */
+	u32			window_early;
+	bool			ineffective;
+	struct inflight_account	account;
 };
 
 struct inflight_entry {
@@ -64,7 +76,7 @@ struct inflight_entry {
 	const struct sk_buff	*skb;
 	struct inflight		*inf;
 	void			(*destructor)(struct sk_buff *skb);
-	u32			bytes;
+	struct inflight_ticket	ticket;
 };
 
 struct inflight_bucket {
@@ -93,23 +105,12 @@ static void inflight_put(struct inflight *inf)
 		call_rcu(&inf->rcu, inflight_free_rcu);
 }
 
-static bool inflight_below_limit(const struct inflight *inf)
-{
-	u32 limit = READ_ONCE(inf->limit);
-
-	if (limit == TC_INFLIGHT_OFF)
-		return true;
-	if (limit == TC_INFLIGHT_AUTO)
-		return dql_avail(&inf->dql) >= 0;
-	return atomic_read(&inf->packets) < limit;
-}
-
 /* Serve the discipline again if it waits and there is room. Any context. */
 static void inflight_wake(struct inflight *inf)
 {
 	struct Qdisc *sch;
 
-	if (!inflight_below_limit(inf) ||
+	if (!inflight_account_has_room(&inf->account) ||
 	    !test_and_clear_bit(INFLIGHT_THROTTLED, &inf->state))
 		return;
 
@@ -120,20 +121,77 @@ static void inflight_wake(struct inflight *inf)
 	rcu_read_unlock();
 }
 
+/* Let the timer run out when the first station is going to stall. */
+static void inflight_arm(struct inflight *inf)
+{
+	unsigned long flags;
+	u64 deadline;
+
+	spin_lock_irqsave(&inf->lock, flags);
+	deadline = inflight_account_deadline(&inf->account);
+	spin_unlock_irqrestore(&inf->lock, flags);
+	if (deadline != U64_MAX)
+		hrtimer_start(&inf->stall_timer, ns_to_ktime(deadline),
+			      HRTIMER_MODE_ABS_SOFT);
+}
+
+static enum hrtimer_restart inflight_stall_timer(struct hrtimer *timer)
+{
+	struct inflight *inf = container_of(timer, struct inflight, stall_timer);
+	unsigned long flags;
+
+	spin_lock_irqsave(&inf->lock, flags);
+	inflight_account_expire(&inf->account, ktime_get_ns());
+	spin_unlock_irqrestore(&inf->lock, flags);
+
+	smp_mb();	/* pairs with the one in inflight_has_room() */
+	inflight_wake(inf);
+	if (test_bit(INFLIGHT_THROTTLED, &inf->state))
+		inflight_arm(inf);
+	return HRTIMER_NORESTART;
+}
+
+/*
+ * Is the driver being given a packet? Between the discipline's dequeue and the
+ * next time it is asked, while its device's queue is being run. Another
+ * processor's completions may be taken for the driver's own: too few to matter.
+ */
+static bool inflight_in_transmit(const struct inflight *inf)
+{
+	struct Qdisc *sch;
+	bool running;
+
+	if (!inf->handed)
+		return false;
+	rcu_read_lock();
+	sch = rcu_dereference(inf->sch);
+	running = sch && qdisc_is_running(qdisc_root(sch));
+	rcu_read_unlock();
+	return running;
+}
+
 /*
  * Some drivers free with interrupts off, and some inside our own transmit:
  * nothing here may sleep, enable interrupts or take the qdisc lock.
  */
-static void inflight_complete(struct inflight *inf, u32 bytes)
+static void inflight_complete(struct inflight_entry *entry)
 {
+	struct inflight *inf = entry->inf;
 	unsigned long flags;
+	bool in_transmit;
 
-	spin_lock_irqsave(&inf->dql_lock, flags);
-	dql_completed(&inf->dql, bytes);
-	spin_unlock_irqrestore(&inf->dql_lock, flags);
+	spin_lock_irqsave(&inf->lock, flags);
+	in_transmit = inflight_in_transmit(inf);
+	if (in_transmit && inf->handed == entry) {
+		inf->early++;
+		inf->window_early++;
+	}
+	inflight_account_remove(&inf->account, &entry->ticket, ktime_get_ns(),
+				in_transmit);
+	spin_unlock_irqrestore(&inf->lock, flags);
+	kmem_cache_free(inflight_entries, entry);
 
-	atomic_dec(&inf->packets);
-	smp_mb__after_atomic();	/* pairs with the one in inflight_has_room() */
+	smp_mb();	/* pairs with the one in inflight_has_room() */
 	if (test_bit(INFLIGHT_THROTTLED, &inf->state))
 		inflight_wake(inf);
 	inflight_put(inf);
@@ -160,21 +218,25 @@ static struct inflight_entry *inflight_take_entry(const struct sk_buff *skb)
 static void inflight_destructor(struct sk_buff *skb)
 {
 	struct inflight_entry *entry = inflight_take_entry(skb);
-	struct inflight *inf;
-	u32 bytes;
 
 	if (WARN_ON_ONCE(!entry))
 		return;
 
-	inf = entry->inf;
-	bytes = entry->bytes;
 	skb->destructor = entry->destructor;
-	kmem_cache_free(inflight_entries, entry);
-
 	if (skb->destructor)
 		skb->destructor(skb);
 	/* Last: it may give up the reference that keeps this module. */
-	inflight_complete(inf, bytes);
+	inflight_complete(entry);
+}
+
+static bool inflight_has_address(const struct sk_buff *skb)
+{
+	return skb->dev->type == ARPHRD_ETHER && skb_headlen(skb) >= ETH_HLEN;
+}
+
+static const u8 *inflight_address(const struct sk_buff *skb)
+{
+	return ((struct ethhdr *)skb->data)->h_dest;
 }
 
 /*
@@ -183,8 +245,18 @@ static void inflight_destructor(struct sk_buff *skb)
  */
 static bool inflight_is_group_addressed(const struct sk_buff *skb)
 {
-	return skb->dev->type == ARPHRD_ETHER && skb_headlen(skb) >= ETH_HLEN &&
-	       is_multicast_ether_addr(((struct ethhdr *)skb->data)->h_dest);
+	return inflight_has_address(skb) &&
+	       is_multicast_ether_addr(inflight_address(skb));
+}
+
+/* The window is over if it has all its packets. */
+static void inflight_judge(struct inflight *inf)
+{
+	if (++inf->window < INFLIGHT_WINDOW)
+		return;
+	WRITE_ONCE(inf->ineffective, inf->window_early > INFLIGHT_WINDOW / 2);
+	inf->window = 0;
+	inf->window_early = 0;
 }
 
 /**
@@ -200,8 +272,9 @@ void inflight_track(struct inflight *inf, struct sk_buff *skb)
 	struct inflight_bucket *bucket = inflight_bucket(skb);
 	struct inflight_entry *entry;
 	unsigned long flags;
+	u64 station = 0;
 
-	if (inf->limit == TC_INFLIGHT_OFF || inflight_is_group_addressed(skb))
+	if (inf->account.limit == TC_INFLIGHT_OFF || inflight_is_group_addressed(skb))
 		return;
 
 	entry = kmem_cache_alloc(inflight_entries, GFP_ATOMIC | __GFP_NOWARN);
@@ -209,15 +282,20 @@ void inflight_track(struct inflight *inf, struct sk_buff *skb)
 		inf->untracked++;
 		return;
 	}
+	if (inflight_has_address(skb))
+		station = ether_addr_to_u64(inflight_address(skb));
 	entry->skb = skb;
 	entry->inf = inf;
-	entry->bytes = skb->len;
 	entry->destructor = skb->destructor;
-
 	refcount_inc(&inf->refs);
-	atomic_inc(&inf->packets);
-	dql_queued(&inf->dql, entry->bytes);
 	inf->tracked++;
+
+	spin_lock_irqsave(&inf->lock, flags);
+	inflight_judge(inf);
+	inflight_account_add(&inf->account, station, skb->len, ktime_get_ns(),
+			     &entry->ticket);
+	inf->handed = entry;
+	spin_unlock_irqrestore(&inf->lock, flags);
 
 	spin_lock_irqsave(&bucket->lock, flags);
 	hlist_add_head(&entry->node, &bucket->entries);
@@ -238,17 +316,20 @@ EXPORT_SYMBOL_GPL(inflight_track);
  */
 bool inflight_has_room(struct inflight *inf)
 {
-	if (inflight_below_limit(inf))
+	WRITE_ONCE(inf->handed, NULL);
+	if (inflight_account_has_room(&inf->account))
 		return true;
 
 	/* Announce the wait, then look again: a packet may just have gone. */
 	set_bit(INFLIGHT_THROTTLED, &inf->state);
-	smp_mb__after_atomic();	/* pairs with the one in inflight_complete() */
-	if (inflight_below_limit(inf)) {
+	smp_mb__after_atomic();	/* pairs with inflight_complete() and the timer */
+	if (inflight_account_has_room(&inf->account)) {
 		clear_bit(INFLIGHT_THROTTLED, &inf->state);
 		return true;
 	}
 	inf->throttled++;
+	if (!hrtimer_is_queued(&inf->stall_timer))
+		inflight_arm(inf);
 	return false;
 }
 EXPORT_SYMBOL_GPL(inflight_has_room);
@@ -269,9 +350,11 @@ struct inflight *inflight_create(struct Qdisc *sch, u32 limit)
 
 	__module_get(THIS_MODULE);
 	RCU_INIT_POINTER(inf->sch, sch);
-	inf->limit = limit;
-	spin_lock_init(&inf->dql_lock);
-	dql_init(&inf->dql, HZ);
+	spin_lock_init(&inf->lock);
+	hrtimer_setup(&inf->stall_timer, inflight_stall_timer, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_ABS_SOFT);
+	inflight_account_init(&inf->account, limit,
+			      (u64)TC_INFLIGHT_STALL * NSEC_PER_MSEC);
 	refcount_set(&inf->refs, 1);
 	return inf;
 }
@@ -282,13 +365,14 @@ EXPORT_SYMBOL_GPL(inflight_create);
  * @inf: the tracker, or NULL
  *
  * The discipline's memory must stay for an RCU grace period, as it does after
- * ops->destroy().
+ * ops->destroy(). May sleep.
  */
 void inflight_release(struct inflight *inf)
 {
 	if (!inf)
 		return;
 	RCU_INIT_POINTER(inf->sch, NULL);
+	hrtimer_cancel(&inf->stall_timer);
 	inflight_put(inf);
 }
 EXPORT_SYMBOL_GPL(inflight_release);
@@ -300,7 +384,7 @@ EXPORT_SYMBOL_GPL(inflight_release);
  */
 void inflight_set_limit(struct inflight *inf, u32 limit)
 {
-	WRITE_ONCE(inf->limit, limit);
+	WRITE_ONCE(inf->account.limit, limit);
 	inflight_wake(inf);
 }
 EXPORT_SYMBOL_GPL(inflight_set_limit);
@@ -311,9 +395,34 @@ EXPORT_SYMBOL_GPL(inflight_set_limit);
  */
 u32 inflight_limit(const struct inflight *inf)
 {
-	return READ_ONCE(inf->limit);
+	return READ_ONCE(inf->account.limit);
 }
 EXPORT_SYMBOL_GPL(inflight_limit);
+
+/**
+ * inflight_set_stall() - after how long a silent station's packets do not count
+ * @inf: the tracker
+ * @ms: TC_INFLIGHT_STALL_MIN to TC_INFLIGHT_STALL_MAX
+ */
+void inflight_set_stall(struct inflight *inf, u32 ms)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&inf->lock, flags);
+	inf->account.stall = (u64)ms * NSEC_PER_MSEC;
+	spin_unlock_irqrestore(&inf->lock, flags);
+	/* If the discipline waits, by the new time. */
+	if (test_bit(INFLIGHT_THROTTLED, &inf->state))
+		inflight_arm(inf);
+}
+EXPORT_SYMBOL_GPL(inflight_set_stall);
+
+/* In ms. */
+u32 inflight_stall(const struct inflight *inf)
+{
+	return div_u64(READ_ONCE(inf->account.stall), NSEC_PER_MSEC);
+}
+EXPORT_SYMBOL_GPL(inflight_stall);
 
 /**
  * inflight_limit_from_attr() - validate a bound given by the user
@@ -352,19 +461,30 @@ EXPORT_SYMBOL_GPL(inflight_limit_from_attr);
  */
 void inflight_read(struct inflight *inf, struct tc_inflight_xstats *st)
 {
+	struct inflight_account *account = &inf->account;
 	unsigned long flags;
 
 	memset(st, 0, sizeof(*st));
-	st->packets = atomic_read(&inf->packets);
 	st->tracked = inf->tracked;
 	st->untracked = inf->untracked;
 	st->throttled = inf->throttled;
+	if (READ_ONCE(inf->ineffective))
+		st->backpressure = TC_INFLIGHT_INEFFECTIVE;
+	else if (inf->throttled)
+		st->backpressure = TC_INFLIGHT_EFFECTIVE;
 
-	spin_lock_irqsave(&inf->dql_lock, flags);
-	st->bytes = inf->dql.num_queued - inf->dql.num_completed;
-	if (inf->limit == TC_INFLIGHT_AUTO)
-		st->auto_limit = inf->dql.limit;
-	spin_unlock_irqrestore(&inf->dql_lock, flags);
+	spin_lock_irqsave(&inf->lock, flags);
+	st->packets = account->out;
+	st->bytes = account->out_bytes;
+	st->counted = account->counted;
+	if (account->limit == TC_INFLIGHT_AUTO) {
+		st->auto_limit = account->dql.limit;
+		st->auto_packets = account->auto_packets;
+	}
+	st->stalls = account->stalls;
+	st->stalled = inflight_account_stalled(account);
+	st->early = inf->early;
+	spin_unlock_irqrestore(&inf->lock, flags);
 }
 EXPORT_SYMBOL_GPL(inflight_read);
 

@@ -20,6 +20,8 @@ struct inflight *inflight_create(struct Qdisc *sch, u32 limit);
 void inflight_release(struct inflight *inf);
 void inflight_set_limit(struct inflight *inf, u32 limit);
 u32 inflight_limit(const struct inflight *inf);
+void inflight_set_stall(struct inflight *inf, u32 ms);
+u32 inflight_stall(const struct inflight *inf);
 int inflight_limit_from_attr(const struct nlattr *attr, bool may_be_off,
 			     u32 *limit, struct netlink_ext_ack *extack);
 

@@ -96,6 +96,7 @@ static void inflight_reset(struct Qdisc *sch)
 
 static const struct nla_policy inflight_policy[TCA_INFLIGHT_MAX + 1] = {
 	[TCA_INFLIGHT_LIMIT]	= { .type = NLA_U32 },
+	[TCA_INFLIGHT_STALL]	= { .type = NLA_U32 },
 };
 
 static int inflight_change(struct Qdisc *sch, struct nlattr *opt,
@@ -103,7 +104,7 @@ static int inflight_change(struct Qdisc *sch, struct nlattr *opt,
 {
 	struct inflight_sched_data *q = qdisc_priv(sch);
 	struct nlattr *tb[TCA_INFLIGHT_MAX + 1];
-	u32 limit = inflight_limit(q->below);
+	u32 limit = inflight_limit(q->below), stall = inflight_stall(q->below);
 	int err;
 
 	err = nla_parse_nested(tb, TCA_INFLIGHT_MAX, opt, inflight_policy, extack);
@@ -115,8 +116,17 @@ static int inflight_change(struct Qdisc *sch, struct nlattr *opt,
 		if (err)
 			return err;
 	}
+	if (tb[TCA_INFLIGHT_STALL]) {
+		stall = nla_get_u32(tb[TCA_INFLIGHT_STALL]);
+		if (stall < TC_INFLIGHT_STALL_MIN || stall > TC_INFLIGHT_STALL_MAX) {
+			NL_SET_ERR_MSG_ATTR(extack, tb[TCA_INFLIGHT_STALL],
+					    "stall: give 10 to 60000 ms");
+			return -ERANGE;
+		}
+	}
 
 	sch_tree_lock(sch);
+	inflight_set_stall(q->below, stall);
 	inflight_set_limit(q->below, limit);
 	sch_tree_unlock(sch);
 	return 0;
@@ -169,7 +179,8 @@ static int inflight_dump(struct Qdisc *sch, struct sk_buff *skb)
 	opts = nla_nest_start(skb, TCA_OPTIONS);
 	if (!opts)
 		return -EMSGSIZE;
-	if (nla_put_u32(skb, TCA_INFLIGHT_LIMIT, inflight_limit(q->below))) {
+	if (nla_put_u32(skb, TCA_INFLIGHT_LIMIT, inflight_limit(q->below)) ||
+	    nla_put_u32(skb, TCA_INFLIGHT_STALL, inflight_stall(q->below))) {
 		nla_nest_cancel(skb, opts);
 		return -EMSGSIZE;
 	}

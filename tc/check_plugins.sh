@@ -34,7 +34,7 @@ refused() {
 }
 
 echo "KTAP version 1"
-echo "1..37"
+echo "1..41"
 queue="1 to 1048576 packets"
 below="1 to 65535 packets"
 refused lasack limit -- "lasack: limit has no value: give $queue"
@@ -87,5 +87,10 @@ refused inflight limit off -- \
 	"inflight: limit cannot be \"off\": give $below or auto"
 refused inflight limit 99999999999999999999 -- \
 	"inflight: limit cannot be \"99999999999999999999\": give $below or auto"
-refused inflight stall 1 -- "inflight: unknown option \"stall\": known are limit"
+refused inflight quantum 1 -- \
+	"inflight: unknown option \"quantum\": known are limit, stall"
+refused inflight stall -- "inflight: stall has no value: give 10ms to 60s"
+refused inflight stall 9ms -- "inflight: stall cannot be \"9ms\": give 10ms to 60s"
+refused inflight stall 61s -- "inflight: stall cannot be \"61s\": give 10ms to 60s"
+refused inflight stall 1s stall 1s -- "inflight: stall is given twice: give 10ms to 60s"
 exit $failed

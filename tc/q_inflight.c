@@ -2,16 +2,17 @@
 /*
  * tc plugin of the inflight queue discipline.
  *
- * Principle: besides the counters it says whether the bound has ever held a
- * packet back; on a device that frees packets before it sends them it cannot.
+ * Principle: besides the counters it says whether holding packets back works; on
+ * a device that frees packets before it sends them it cannot.
  */
 #include <inttypes.h>
 #include "../kernel/uapi/pkt_sch_inflight.h"
 #include "qdisc_options.h"
 
 static const char inflight_usage[] =
-	"Usage: ... inflight [ limit { auto | PACKETS } ]\n"
+	"Usage: ... inflight [ limit { auto | PACKETS } ] [ stall TIME ]\n"
 	"  limit  packets below the qdisc, 1 to 65535, or auto (default)\n"
+	"  stall  a station silent for that long does not count, 10ms to 60s; 100ms\n"
 	"Any qdisc can be attached to its class :1. Example:\n"
 	"  tc qdisc replace dev wlan0 root handle 1: inflight limit auto\n"
 	"  tc qdisc replace dev wlan0 parent 1:1 fq_codel\n";
@@ -24,6 +25,8 @@ static const struct option_word inflight_limit_words[] = {
 static const struct qdisc_option inflight_options[] = {
 	{ "limit", TCA_INFLIGHT_LIMIT, UNIT_PACKETS, 1, TC_INFLIGHT_MAX,
 	  inflight_limit_words },
+	{ .name = "stall", .attribute = TCA_INFLIGHT_STALL, .unit = UNIT_TIME,
+	  .min = TC_INFLIGHT_STALL_MIN, .max = TC_INFLIGHT_STALL_MAX },
 	{ .name = NULL },
 };
 
@@ -59,9 +62,13 @@ static int inflight_print_xstats(struct qdisc_util *qu, FILE *f,
 			 st.packets);
 	print_color_uint(PRINT_ANY, COLOR_NONE, "in_flight_bytes", " bytes %u",
 			 st.bytes);
-	if (st.auto_limit)
+	print_color_uint(PRINT_ANY, COLOR_NONE, "counted", " counted %u", st.counted);
+	if (st.auto_limit) {
 		print_color_uint(PRINT_ANY, COLOR_NONE, "auto_limit_bytes",
-				 " auto_limit %u", st.auto_limit);
+				 " auto_limit %ub", st.auto_limit);
+		print_color_uint(PRINT_ANY, COLOR_NONE, "auto_limit_packets",
+				 " %up", st.auto_packets);
+	}
 	print_nl();
 	print_color_u64(PRINT_ANY, COLOR_NONE, "tracked",
 			"  tracked %" PRIu64, st.tracked);
@@ -69,12 +76,12 @@ static int inflight_print_xstats(struct qdisc_util *qu, FILE *f,
 			" untracked %" PRIu64, st.untracked);
 	print_color_u64(PRINT_ANY, COLOR_NONE, "throttled",
 			" throttled %" PRIu64, st.throttled);
-	if (is_json_context())
-		print_color_bool(PRINT_JSON, COLOR_NONE, "effective", NULL,
-				 st.throttled > 0);
-	else
-		print_color_string(PRINT_FP, COLOR_NONE, NULL, " effective %s",
-				   st.throttled ? "yes" : "not yet");
+	print_color_u64(PRINT_ANY, COLOR_NONE, "stalls",
+			" stalls %" PRIu64, st.stalls);
+	print_color_uint(PRINT_ANY, COLOR_NONE, "stalled", " stalled %u", st.stalled);
+	print_nl();
+	print_color_u64(PRINT_ANY, COLOR_NONE, "early", "  early %" PRIu64, st.early);
+	print_backpressure(st.backpressure);
 	return 0;
 }
 

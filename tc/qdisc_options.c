@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include "../kernel/uapi/pkt_sch_inflight.h"
 #include "qdisc_options.h"
 
 #define OPTIONS_MAX	16
@@ -299,4 +300,17 @@ void xstats_copy(void *to, size_t size, const struct rtattr *xstats)
 
 	memset(to, 0, size);
 	memcpy(to, RTA_DATA(xstats), there < size ? there : size);
+}
+
+void print_backpressure(__u32 state)
+{
+	static const char *const words[] = {
+		[TC_INFLIGHT_UNTRIED] = "untried",
+		[TC_INFLIGHT_EFFECTIVE] = "effective",
+		[TC_INFLIGHT_INEFFECTIVE] = "ineffective",
+	};
+
+	if (state < sizeof(words) / sizeof(words[0]))
+		print_color_string(PRINT_ANY, COLOR_NONE, "backpressure",
+				   " backpressure %s", words[state]);
 }

@@ -62,4 +62,10 @@ void qdisc_options_print(const struct qdisc_option *options,
  */
 void xstats_copy(void *to, size_t size, const struct rtattr *xstats);
 
+/**
+ * print_backpressure() - whether holding packets back works
+ * @state: enum tc_inflight_backpressure; one this file does not know is left out
+ */
+void print_backpressure(__u32 state);
+
 #endif
