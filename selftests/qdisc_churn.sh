@@ -125,9 +125,10 @@ one_round() {
 	unload
 }
 
-# A link so slow that it is never idle: the bound is always reached.
+# A link so slow that it is never idle: the bound is always reached. But a packet
+# is gone within the 100 ms after which a station stalls.
 exact_bound() {
-	slow_link 100kbit
+	slow_link 400kbit
 	load
 	for bound in 1 2 10; do
 		near_tc replace dev dev0 root lasack inflight "$bound"
