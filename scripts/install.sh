@@ -12,10 +12,12 @@
 #	PREFIX	of the tools and manual pages (/usr/local)
 #	KDIR	the kernel that the modules are for (/lib/modules/$(uname -r)/build)
 #	ARCH	of these modules (x86_64)
+#	MODULES	no: without them, for DKMS has them (kernel/dkms.conf)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 DESTDIR=${DESTDIR:-} PREFIX=${PREFIX:-/usr/local} ARCH=${ARCH:-x86_64}
+MODULES=${MODULES:-yes}
 KDIR=${KDIR:-/lib/modules/$(uname -r)/build}
 action=${1:-}
 
@@ -33,7 +35,7 @@ esac
 
 # As kernel/Makefile finds it.
 release=$(sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' \
-	"$KDIR/include/generated/utsrelease.h" 2>/dev/null) ||
+	"$KDIR/include/generated/utsrelease.h" 2>/dev/null) || [ "$MODULES" = no ] ||
 	die "KDIR=$KDIR is no prepared kernel tree: install this kernel's headers"
 built=build/modules/$release-$ARCH
 extra=/lib/modules/$release/extra/lasack
@@ -45,7 +47,7 @@ completion=/etc/bash_completion.d/lasack
 list() {
 	local file
 	for file in inflight sch_inflight sch_lasack sch_ackwrr; do
-		echo "$built/$file.ko $extra/$file.ko 644"
+		[ "$MODULES" = no ] || echo "$built/$file.ko $extra/$file.ko 644"
 	done
 	for file in q_inflight q_lasack q_ackwrr; do
 		echo "build/tc/$file.so $plugins/$file.so 644"
@@ -82,5 +84,6 @@ else
 	[ ! -d "$DESTDIR$extra" ] || rmdir --ignore-fail-on-non-empty "$DESTDIR$extra"
 fi
 # A package does this where it is installed, not where it is made.
-[ -n "$DESTDIR" ] || depmod "$release"
-echo "$action: $(list | wc -l) files, modules of $release${DESTDIR:+, below $DESTDIR}"
+[ -n "$DESTDIR" ] || [ "$MODULES" = no ] || depmod "$release"
+[ "$MODULES" = no ] && what="without modules" || what="modules of $release"
+echo "$action: $(list | wc -l) files, $what${DESTDIR:+, below $DESTDIR}"

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from apbed import lab
 from apbed.kernels import LabKernel
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+MODULES = {"inflight", "sch_inflight", "sch_lasack", "sch_ackwrr"}
 
 # The kernel itself loads the module, tc the plugin, and the tool is in the PATH.
 USE = """\
@@ -55,9 +57,8 @@ def test_install_and_uninstall(lab_kernel: LabKernel, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     found = files_below(tmp_path)
     modules = f"lib/modules/{lab_kernel.release}/extra/lasack"
-    kinds = ("inflight", "sch_inflight", "sch_lasack", "sch_ackwrr")
     assert {name for name in found if name.startswith("lib/")} == {
-        f"{modules}/{kind}.ko" for kind in kinds
+        f"{modules}/{name}.ko" for name in MODULES
     }
     tools = {"opt/x/bin/lasack-top", "opt/x/bin/flowgen", "opt/x/bin/dcfmedium"}
     assert {name for name, mode in found.items() if mode == 0o755} == tools
@@ -70,6 +71,24 @@ def test_install_and_uninstall(lab_kernel: LabKernel, tmp_path: Path) -> None:
     (tmp_path / modules / "other.ko").write_text("not ours")
     assert make("uninstall", *place).returncode == 0
     assert list(files_below(tmp_path)) == [f"{modules}/other.ko"]
+
+
+def test_every_module_is_installed() -> None:
+    """By make install as by DKMS: what kernel/Kbuild builds, but for the tests."""
+    kbuild = (REPOSITORY / "kernel" / "Kbuild").read_text()
+    lines = re.findall(r"^obj-m \+= (.*)", kbuild, re.MULTILINE)
+    built = {name.removesuffix(".o") for line in lines for name in line.split()} - {"tests/"}
+    dkms = (REPOSITORY / "kernel" / "dkms.conf").read_text()
+    assert set(re.findall(r'BUILT_MODULE_NAME\[\d\]="(\w+)"', dkms)) == built == MODULES
+    assert len(re.findall("DEST_MODULE_LOCATION", dkms)) == len(built)
+
+
+def test_without_modules(tmp_path: Path) -> None:
+    done = make("install", f"DESTDIR={tmp_path}", "KDIR=/nonexistent", "MODULES=no")
+    assert done.returncode == 0, done.stderr
+    found = files_below(tmp_path)
+    assert "usr/local/bin/lasack-top" in found
+    assert not [name for name in found if name.endswith(".ko")]
 
 
 def test_one_line_when_not_built(tmp_path: Path) -> None:
