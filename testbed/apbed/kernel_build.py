@@ -32,6 +32,9 @@ REPRODUCIBLE = {
     "KBUILD_BUILD_TIMESTAMP": "1970-01-01",
 }
 
+# Where a kernel tree has tdc.py.
+TDC = "tools/testing/selftests/tc-testing"
+
 # What external modules and the tools that read a kernel need; the rest of a
 # built tree goes.
 KEPT = {
@@ -55,8 +58,8 @@ class BuildRecord:
     steps: int
 
 
-def _unpack(source: Source, directory: Path, log: Path) -> Path:
-    """The source tree of a linux-source package, in `directory`/tree."""
+def _unpack(source: Source, directory: Path, log: Path, *members: str) -> Path:
+    """The source tree of a linux-source package, or only `members` of it, in `directory`/tree."""
     archive = source.archive
     if archive.suffix == ".deb":
         run(["dpkg-deb", "-x", str(archive), "package"], log, cwd=directory)
@@ -64,9 +67,16 @@ def _unpack(source: Source, directory: Path, log: Path) -> Path:
     tree = directory / "tree"
     tree.mkdir()
     unpack = ["tar", "-I", "xz -T0", "--strip-components=1", "--no-same-owner", "-xf", str(archive)]
-    run(unpack, log, cwd=tree)
+    run([*unpack, "--wildcards", *members] if members else unpack, log, cwd=tree)
     shutil.rmtree(directory / "package", ignore_errors=True)
     return tree
+
+
+def unpack_tdc(source: Source, directory: Path, log: Path) -> None:
+    """The kernel's own tests of tc, in `directory`/tree/`TDC`."""
+    log.write_text("")
+    with signals_as_interrupt():
+        _unpack(source, directory, log, f"*/{TDC}")
 
 
 def _configure(recipe: Recipe, tree: Path, log: Path) -> None:

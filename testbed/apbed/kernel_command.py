@@ -49,6 +49,10 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     tree.add_argument("--arch", choices=("um", "x86_64"), default="um", help="default: um")
     tree.set_defaults(func=_tree)
 
+    tdc = commands.add_parser("tdc", help="print where the kernel's own tests of tc are")
+    _add_choice(tdc, debug=False)
+    tdc.set_defaults(func=_tdc)
+
 
 def _add_choice(parser: argparse.ArgumentParser, debug: bool) -> None:
     parser.add_argument(
@@ -96,4 +100,9 @@ def _path(args: argparse.Namespace) -> int:
 
 def _tree(args: argparse.Namespace) -> int:
     print(kernels.module_tree(args.version, args.arch))
+    return 0
+
+
+def _tdc(args: argparse.Namespace) -> int:
+    print(kernels.tdc(args.version))
     return 0

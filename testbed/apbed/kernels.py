@@ -18,7 +18,7 @@ from pathlib import Path
 
 from apbed import kernel_source
 from apbed.errors import ApbedError
-from apbed.kernel_build import BuildRecord, build_kernel, prepare_tree
+from apbed.kernel_build import TDC, BuildRecord, build_kernel, prepare_tree, unpack_tdc
 from apbed.kernel_recipe import Recipe
 
 
@@ -187,3 +187,15 @@ def module_tree(version: str | None = None, arch: str = "um") -> Path:
             with _whole(final) as directory:
                 prepare_tree(recipe, source, directory, cache_dir() / f"{name}.log")
     return final / "tree"
+
+
+def tdc(version: str | None = None) -> Path:
+    """The directory of the kernel's tdc.py, unpacked now unless it is in the cache."""
+    name = f"tdc-{version or default_version()}"
+    final = cache_dir() / name
+    with _locked(name):
+        if not final.exists():
+            source = _locate(version or default_version())
+            with _whole(final) as directory:
+                unpack_tdc(source, directory, cache_dir() / f"{name}.log")
+    return final / "tree" / TDC
