@@ -141,9 +141,9 @@ def _flow(trace: FlowTrace, run: Json, guest: Json) -> Json:
         begin_s, end_s = t0_s + run["warmup_s"], t0_s + run["duration_s"]
         flow["goodput_mbps"] = goodput_mbps(curve, begin_s, end_s)
         flow["goodput_series"] = goodput_series(curve, t0_s, run["duration_s"])
-        flow["delay_ms"] = delay_ms(trace.delays, begin_s, _sent(trace))
+        flow["delay_ms"] = delay_ms(trace.delays, begin_s, trace.datagrams)
         if trace.plan["dir"] == "pulse_down":
-            flow["queue_delay_ms"] = delay_ms(trace.waits, begin_s, _sent(trace))
+            flow["queue_delay_ms"] = delay_ms(trace.waits, begin_s, trace.datagrams)
     return flow
 
 
@@ -161,13 +161,6 @@ def delay_ms(delays: Delays, begin_s: float, sent: int) -> Json | None:
     found: Json = {"n": len(each), "lost": lost} | dict.fromkeys(names)
     found |= {name: x for name, x in zip(names, figures, strict=False) if math.isfinite(x)}
     return found | {"max": each[-1] if each and not lost else None}
-
-
-def _sent(trace: FlowTrace) -> int:
-    """Datagrams a pulse's sender gave to its socket."""
-    if trace.sender is None or not trace.plan["dir"].startswith("pulse"):
-        return 0
-    return int(trace.sender["bytes"]) // int(trace.plan["bytes"])
 
 
 def _goodputs(flows: Sequence[Json], workload: Sequence[FlowTrace], run: Json, guest: Json) -> Json:

@@ -41,6 +41,13 @@ class FlowTrace:
         return self.receiver if self.plan["dir"] == "down" else self.sender
 
     @property
+    def datagrams(self) -> int:
+        """How many a pulse's sender gave to its socket; 0 of any other flow."""
+        if self.sender is None or not self.plan["dir"].startswith("pulse"):
+            return 0
+        return int(self.sender["bytes"]) // int(self.plan["bytes"])
+
+    @property
     def unheard(self) -> bool:
         """A sized upload cut short before any byte of it was acknowledged: nothing arrived, and
         the server, which knows a flow by its first bytes, has no record of it."""

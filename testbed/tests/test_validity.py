@@ -201,6 +201,27 @@ def test_small_differences_are_packets_in_flight(run_dir: Path) -> None:
     assert validity.why_invalid(run_dir) is None
 
 
+def test_a_sleeping_stations_datagrams_may_be_dropped_below(run_dir: Path) -> None:
+    """300 went to it, so up to 300 more than usual may be missing in the air; none may be more."""
+    run = json.loads((run_dir / "run.json").read_text())
+    run["plan"]["flows"][2] |= {"dir": "pulse_down", "bytes": 160}
+    fabricated.write(run_dir / "run.json", run)
+    sent = {"event": "flow", "id": "down1", "side": "sender", "bytes": 300 * 160, "error": None}
+    sent |= dict.fromkeys(("first_byte_s", "end_s", "retrans"))
+    lines = [sent | {"start_s": 4.0}, sent | {"start_s": 4.0, "side": "receiver"}]
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    (run_dir / "flows" / "down1.jsonl").write_text(text)
+    fabricated.write(run_dir / "qdisc.json", fabricated.qdiscs("lasack", 10 + 12000 + 420))
+    assert "sent 12420 packets" in (validity.why_invalid(run_dir) or "")
+    run["plan"]["sleeps"] = [{"station": run["plan"]["flows"][2]["station"]}]
+    fabricated.write(run_dir / "run.json", run)
+    assert validity.why_invalid(run_dir) is None
+    fabricated.write(run_dir / "qdisc.json", fabricated.qdiscs("lasack", 10 + 12000 + 421))
+    assert validity.why_invalid(run_dir) is not None
+    fabricated.write(run_dir / "qdisc.json", fabricated.qdiscs("lasack", 10 + 12000 - 121))
+    assert validity.why_invalid(run_dir) is not None
+
+
 # First lines of the kernel's own reports, from kernel/panic.c, mm/kasan/report.c, lib/ubsan.c,
 # mm/kmemleak.c, kernel/locking/lockdep.c, lib/bug.c, kernel/hung_task.c, net/core/dev.c.
 REPORTS = [
