@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* PPDUs in the air and who hears them: see air.h. */
+#include <string.h>
+
 #include "air.h"
 
 void air_announce(struct mac *mac, int from, const struct mac_ppdu *ppdu)
@@ -74,10 +76,29 @@ ns_t air_heard_until(const struct mac *mac, int station)
 	return until;
 }
 
+/* Of all that @to hears of what overlaps the PPDU of @from. */
+static double interference(const struct mac *mac, int to, int from)
+{
+	const struct mac_set *with = &mac->stations[from].ppdu.with;
+	double level = 0;
+
+	for (int i = 0; i < mac->n_stations; i++)
+		if (set_has(with, i) && air_hears(mac, to, i))
+			level += mac->stations[i].level;
+	return level;
+}
+
 bool air_spoilt(const struct mac *mac, int to, int from)
 {
-	return sets_meet(&mac->stations[from].ppdu.with,
-			 &mac->stations[to].hears);
+	const struct mac_set *with = &mac->stations[from].ppdu.with;
+
+	if (!sets_meet(with, &mac->stations[to].hears))
+		return false;
+	/* Who sends meanwhile hears nothing, however strong. */
+	if (!mac->config.capture || set_has(with, to))
+		return true;
+	return mac->stations[from].level <
+	       mac->capture * interference(mac, to, from);
 }
 
 bool air_spoilt_for_all(const struct mac *mac, int from)
@@ -101,6 +122,30 @@ static bool same_radio(const struct mac *mac, int a, int b)
 	unsigned int radio = mac->stations[a].config.radio;
 
 	return a == b || (radio && radio == mac->stations[b].config.radio);
+}
+
+static bool named(const struct mac *mac, int station, const char *name)
+{
+	return !strcmp(mac->stations[station].config.name, name);
+}
+
+void air_hide(struct mac *mac, int station)
+{
+	for (unsigned int i = 0; i < mac->config.n_hidden; i++) {
+		const struct mac_hidden_pair *pair = &mac->config.hidden[i];
+
+		for (int j = 0; j < mac->n_stations; j++)
+			if ((named(mac, station, pair->name[0]) &&
+			     named(mac, j, pair->name[1])) ||
+			    (named(mac, station, pair->name[1]) &&
+			     named(mac, j, pair->name[0])))
+				mac_set_hidden(mac, station, j);
+	}
+	/* What its radio's other categories do not hear. */
+	for (int i = 0; i < station; i++)
+		for (int j = 0; same_radio(mac, i, station) && j < station; j++)
+			if (set_has(&mac->hidden[i], j))
+				mac_set_hidden(mac, station, j);
 }
 
 void mac_set_hidden(struct mac *mac, int a, int b)

@@ -68,6 +68,9 @@ bool air_spoilt(const struct mac *mac, int to, int from);
 /* The same for all that hear it, so that nobody has it. */
 bool air_spoilt_for_all(const struct mac *mac, int from);
 
+/* Apply the hidden pairs of the configuration to station @station, which is new. */
+void air_hide(struct mac *mac, int station);
+
 /* Station @i, which is new, hears others and is heard. */
 void air_wire(struct mac *mac, int i);
 

@@ -13,6 +13,7 @@
  * may be 0 then and any station can send right at the end of the next AIFS.
  */
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 #include "exchange.h"
@@ -349,6 +350,7 @@ void mac_init(struct mac *mac, const struct mac_config *config,
 	mac->ack_timeout = phy_ack_timeout(config->phy);
 	if (!mac->config.idle_target)
 		mac->config.idle_target = best_idle_target(mac);
+	mac->capture = pow(10, config->capture_db / 10);
 	mac->not_before = NS_NEVER;
 	mac->lead = MAC_NOBODY;
 	mac_mark(mac, 0);
@@ -392,8 +394,10 @@ int mac_add_station(struct mac *mac, const struct mac_station_config *config)
 					  mac->config.channel.snr_db);
 	start_links(mac, mac->n_stations);
 	s->aifsn = config->aifsn;
+	s->level = pow(10, config->signal_db / 10);
 	s->steers = config->access == MAC_IDLE_SENSE;
 	set_add(&mac->all, mac->n_stations++);
+	air_hide(mac, mac->n_stations - 1);
 	air_wire(mac, mac->n_stations - 1);
 	/* It has sensed nothing yet: what is in the air holds it off. */
 	if (mac->n_air)

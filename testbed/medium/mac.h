@@ -33,6 +33,7 @@
 #define MAC_ADDR_LEN		6
 #define MAC_NAME_LEN		32
 #define MAC_MAX_STATIONS	128
+#define MAC_MAX_HIDDEN		64	/* pairs in a configuration */
 #define MAC_SET_WORDS		(MAC_MAX_STATIONS / 64)
 #define MAC_MAX_LINKS		(MAC_MAX_STATIONS * (MAC_MAX_STATIONS - 1) / 2)
 
@@ -123,6 +124,7 @@ struct mac_station_config {
 	unsigned int radio;
 	unsigned int priority;
 	unsigned int freq;	/* MHz; who has another one hears nothing of it */
+	double signal_db;	/* level at all that hear it, relative to others */
 };
 
 /* Some of the stations. */
@@ -188,6 +190,7 @@ struct mac_station {
 	ns_t released;		/* when an observer could count again */
 	ns_t reserved;		/* NAV: until when, as decoded PPDUs said */
 	struct mac_set hears;	/* itself too */
+	double level;		/* of signal_db, linear */
 
 	struct mac_ppdu ppdu;
 	uint64_t id;		/* the address as a number */
@@ -232,6 +235,11 @@ struct mac_ops {
 	void (*done)(void *ctx, int from, struct mac_frame *frame);
 };
 
+/* Two stations, by name, that do not hear each other. */
+struct mac_hidden_pair {
+	char name[2][MAC_NAME_LEN];
+};
+
 struct mac_config {
 	const struct phy_profile *phy;
 	bool eifs;			/* observers of a collision wait EIFS */
@@ -240,6 +248,10 @@ struct mac_config {
 	ns_t max_ppdu;			/* longest A-MPDU in the air */
 	double idle_target;		/* of Idle Sense and AAP */
 	struct channel_config channel;
+	struct mac_hidden_pair hidden[MAC_MAX_HIDDEN];
+	unsigned int n_hidden;
+	bool capture;		/* a PPDU @capture_db above what overlaps it survives */
+	double capture_db;
 	bool kernel_rates;	/* frames bring their chains; for the statistics */
 	uint64_t seed;
 };
@@ -251,6 +263,7 @@ struct mac {
 
 	/* Constants of the profile, so that the hot path adds and compares. */
 	ns_t slot, sifs, difs, eifs, ack_timeout;
+	double capture;		/* capture_db, linear */
 
 	int air[MAC_MAX_STATIONS];	/* who has a PPDU in the air, or soon */
 	int n_air;
@@ -285,7 +298,8 @@ int mac_add_station(struct mac *mac, const struct mac_station_config *config);
 
 /*
  * Stations @a and @b do not hear each other; nor do other categories of their
- * radios. By default all that are on one channel hear each other.
+ * radios. By default all that are on one channel hear each other. Pairs of the
+ * configuration take effect when both are there.
  */
 void mac_set_hidden(struct mac *mac, int a, int b);
 

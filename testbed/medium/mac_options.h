@@ -20,6 +20,8 @@
 	{ "idle-target", required_argument, NULL, 'i' },	\
 	{ "channel", required_argument, NULL, 'l' },		\
 	{ "fec", required_argument, NULL, 'f' },		\
+	{ "hidden", required_argument, NULL, 'H' },		\
+	{ "capture", required_argument, NULL, 'C' },		\
 	{ "seed", required_argument, NULL, 'k' }
 
 #define MAC_OPTIONS_HELP						\
@@ -40,6 +42,11 @@
 "                                      may have their own\n"		\
 "                    trace=FILE        lines \"SECONDS BER\": the rate from then on\n" \
 "  --fec N,K         Reed-Solomon (N,K) over octets while a ge link is bad\n" \
+"  --hidden A:B      stations, by name, that do not hear each other; may be\n" \
+"                    repeated\n"						\
+"  --capture DB      a frame that is DB stronger where it is received than all\n" \
+"                    that overlaps it survives (default: none does); stations\n" \
+"                    have signal=DB\n"					\
 "  --seed K          random streams (default 1)\n"
 
 /* Of MAC_OPTIONS, those that were given, in order. */
@@ -61,6 +68,9 @@ bool take_mac_option(struct mac_config *config, int option);
 
 /* What only shows when all options are known; ends with one line if wrong. */
 void check_mac_options(const struct mac_config *config);
+
+/* Ends with one line if a hidden pair names a station that @mac has not. */
+void check_hidden(const struct mac *mac);
 
 /* "dcf", "idle-sense" or "aap"; @option names it in the message. */
 const char *access_name(enum mac_access access);

@@ -29,6 +29,7 @@
 
 struct saturation {
 	unsigned int stations;
+	bool sink;		/* all send to one more, which never sends */
 	unsigned int payload;
 	unsigned int retry_limit;
 	enum mac_access access;
@@ -58,6 +59,8 @@ static const char saturate_help[] =
 "N stations that always have a frame to send to each other, for a time.\n"
 "\n"
 "  --stations N      1 to 128\n"
+"  --sink            all send to one more station, `sink`, that never does; without\n"
+"                    it each sends to the next. Stations are sta1, sta2, ...\n"
 "  --payload BYTES   what LLC/SNAP carries (an IP packet with its header);\n"
 "                    the MPDU is 24 + 8 + BYTES + 4, with A-MPDU 2 more\n"
 "  --access METHOD   dcf (default), idle-sense, or aap: the first station is the\n"
@@ -98,6 +101,9 @@ static void take_option(struct saturation *run, int option, const char *word)
 	case 'n':
 		run->stations = parse_number("--stations", optarg, 1,
 					     MAC_MAX_STATIONS);
+		break;
+	case 'k' + 256:
+		run->sink = true;
 		break;
 	case 'b':
 		run->payload = parse_number("--payload", optarg, 1, PAYLOAD_MAX);
@@ -141,6 +147,7 @@ static void parse_options(struct saturation *run, int argc, char **argv)
 	static const struct option known[] = {
 		{ "stations", required_argument, NULL, 'n' },
 		MAC_OPTIONS,
+		{ "sink", no_argument, NULL, 'k' + 256 },
 		{ "payload", required_argument, NULL, 'b' },
 		{ "access", required_argument, NULL, 'a' },
 		{ "edca", required_argument, NULL, 'q' },
@@ -175,6 +182,9 @@ static void parse_options(struct saturation *run, int argc, char **argv)
 				    "--edca and --station exclude each other" :
 				    "--station: there are fewer than %u stations",
 				    i + 1);
+	if (run->sink && (run->n_categories || run->stations == MAC_MAX_STATIONS))
+		usage_error("--sink takes no --edca and at most %d stations",
+			    MAC_MAX_STATIONS - 1);
 	check_mac_options(&run->config);
 }
 
@@ -282,10 +292,11 @@ static void add_stations(struct saturation *run)
 		snprintf(name, sizeof(name), "sta%u", i + 1);
 		add_station(run, i, name);
 	}
-	if (run->stations == 1)
-		add_station(run, 1, "sink");
+	if (run->stations == 1 || run->sink)
+		add_station(run, run->stations, "sink");
 	for (unsigned int i = 0; i < run->stations; i++)
-		fill_queue(run, i, (i + 1) % run->mac.n_stations);
+		fill_queue(run, i, run->sink ? run->stations
+					     : (i + 1) % run->mac.n_stations);
 }
 
 /*
@@ -335,6 +346,7 @@ static void play(struct saturation *run)
 		add_edca_stations(run);
 	else
 		add_stations(run);
+	check_hidden(&run->mac);
 	for (ns_t t = FAIRNESS_NS; t <= run->duration; t += FAIRNESS_NS) {
 		play_until(run, t);
 		judge_fairness(run);

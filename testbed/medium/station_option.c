@@ -77,7 +77,11 @@ static void parse_field(char *field, const struct phy_profile *phy,
 	else if (!strcmp(field, "snr")) {
 		station->has_snr = true;
 		station->snr_db = parse_snr("--station: snr", value);
-	} else if (!strcmp(field, "radio"))
+	} else if (!strcmp(field, "signal"))
+		station->signal_db = parse_snr("--station: signal", value);
+	else if (!strcmp(field, "freq"))
+		station->freq = parse_number("--station: freq", value, 1, 100000);
+	else if (!strcmp(field, "radio"))
 		station->radio = parse_number("--station: radio", value, 0,
 					      MAC_MAX_STATIONS);
 	else if (!strcmp(field, "priority"))
@@ -86,7 +90,7 @@ static void parse_field(char *field, const struct phy_profile *phy,
 	else if (!strcmp(field, "access"))
 		station->access = parse_access("--station: access", value);
 	else
-		usage_error("--station: no field '%s'; there are name, retry, cwmin, cwmax, aifsn, rate, snr, access, radio, priority",
+		usage_error("--station: no field '%s'; there are name, retry, cwmin, cwmax, aifsn, rate, snr, signal, freq, access, radio, priority",
 			    field);
 }
 
@@ -114,6 +118,12 @@ void station_words(const struct mac_station_config *station,
 	if (station->has_snr)
 		length += snprintf(words + length, STATION_WORDS_MAX - length,
 				   ",snr=%.17g", station->snr_db);
+	if (station->signal_db)
+		length += snprintf(words + length, STATION_WORDS_MAX - length,
+				   ",signal=%.17g", station->signal_db);
+	if (station->freq)
+		length += snprintf(words + length, STATION_WORDS_MAX - length,
+				   ",freq=%u", station->freq);
 	if (station->radio)
 		snprintf(words + length, STATION_WORDS_MAX - length,
 			 ",radio=%u,priority=%u", station->radio,

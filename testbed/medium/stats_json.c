@@ -84,7 +84,9 @@ static void write_station(FILE *out, const struct mac_station *s)
 	write_counter(out, "bytes_in", c->bytes_in);
 	write_counter(out, "tx", c->tx);
 	write_counter(out, "collisions", c->collisions);
+	write_counter(out, "ack_collisions", c->ack_collisions);
 	write_counter(out, "unanswered", c->unanswered);
+	write_counter(out, "withheld", c->withheld);
 	write_counter(out, "lost", c->lost);
 	write_counter(out, "acks_lost", c->acks_lost);
 	write_counter(out, "internal_collisions", c->internal_collisions);

@@ -9,6 +9,7 @@
 
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "mac.h"
 
@@ -134,6 +135,20 @@ static inline int cell_station(struct cell *cell, unsigned int cw_min,
 		.retry_limit = retry_limit, .cw_min = cw_min, .cw_max = cw_max,
 	};
 
+	return mac_add_station(&cell->mac, &config);
+}
+
+/* A station of a network in which names, channels or levels matter. */
+static inline int cell_join(struct cell *cell, const char *name,
+			    unsigned int freq, double signal_db)
+{
+	struct mac_station_config config = {
+		.addr = { 2, 0, 0, 0, cell->mac.n_stations, 0 },
+		.retry_limit = 7, .cw_min = 1, .cw_max = 1,
+		.freq = freq, .signal_db = signal_db,
+	};
+
+	strcpy(config.name, name);
 	return mac_add_station(&cell->mac, &config);
 }
 

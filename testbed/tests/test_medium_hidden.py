@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""dcfmedium's hidden stations and capture, by the command line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+MEDIUM = Path(__file__).resolve().parents[2] / "build" / "bin" / "dcfmedium"
+CELL = ("--stations", "2", "--phy", "hrdsss-11", "--payload", "1500", "--seconds", "100", "--sink")
+
+
+def medium(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([MEDIUM, *words], capture_output=True, text=True, check=False)
+
+
+def saturate(*words: str) -> dict[str, Any]:
+    done = medium("saturate", *CELL, "--json", *words)
+    assert done.returncode == 0, done.stderr
+    stats: dict[str, Any] = json.loads(done.stdout)
+    for s in stats["stations"]:
+        assert s["tx"] == s["delivered"] + s["collisions"] + s["unanswered"] + s["lost"]
+        assert s["frames_in"] == s["delivered"] + s["drops"] + s["backlog"]
+    return stats
+
+
+def test_rts_cures_a_hidden_pair() -> None:
+    """A collision costs an RTS, and only an RTS that meets an RTS collides."""
+    basic = saturate("--hidden", "sta1:sta2")
+    cured = saturate("--hidden", "sta1:sta2", "--rts", "0")
+    heard = saturate()
+    assert basic["collision_probability"] > 5 * heard["collision_probability"]
+    assert cured["collision_probability"] < basic["collision_probability"] / 1.5
+    assert basic["throughput_mbps"] < cured["throughput_mbps"] < heard["throughput_mbps"]
+    assert cured["drops"] < basic["drops"] / 2
+
+
+def test_capture_serves_the_stronger() -> None:
+    pair = ("--hidden", "sta1:sta2", "--station", "1,signal=10")
+    strong, weak, _ = saturate(*pair, "--capture", "6")["stations"]
+    assert strong["collisions"] == 0
+    assert strong["delivered"] > 2 * weak["delivered"]
+    without = saturate(*pair)
+    assert without["digest"] == saturate("--hidden", "sta1:sta2")["digest"]
+
+
+def test_replay_knows_who_is_hidden(tmp_path: Path) -> None:
+    trace = str(tmp_path / "trace")
+    saturate("--hidden", "sta1:sta2", "--station", "2,signal=3", "--record", trace)
+    assert medium("replay", trace).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--hidden", "sta1"), "'sta1' is not A:B, the names of two stations"),
+        (("--hidden", "sta1:sta9"), "there is no station 'sta9'"),
+        (("--hidden", "sta1:sta1"), "cannot be hidden from itself"),
+        (("--capture", "much"), "'much' is not a number of dB"),
+        (("--edca", "default"), "--sink takes no --edca"),
+    ],
+)
+def test_bad_usage_is_one_line_and_exit_2(words: tuple[str, ...], says: str) -> None:
+    done = medium("saturate", *CELL, *words)
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert done.stderr.count("\n") == 1
