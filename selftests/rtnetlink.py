@@ -138,16 +138,22 @@ class Rtnetlink:
         self._sequence = 0
 
     def send_raw(self, message: bytes) -> None:
-        """Bytes as they are, whatever they are; see drain()."""
+        """Bytes as they are, whatever they are; see errors()."""
         self._socket.send(message)
 
-    def drain(self) -> None:
-        """Throw away what has been answered."""
+    def errors(self) -> Iterator[str]:
+        """The names of the errors answered so far ("0": none); all else is thrown away."""
         while True:
             try:
-                self._socket.recv(65536, socket.MSG_DONTWAIT)
+                datagram = self._socket.recv(65536, socket.MSG_DONTWAIT)
             except BlockingIOError:
                 return
+            except OSError as error:  # ENOBUFS: more was answered than could be kept
+                yield errno.errorcode[error.errno or 0]
+                continue
+            if HEADER.unpack_from(datagram)[1] == NLMSG_ERROR:
+                number = -struct.unpack_from("=i", datagram, HEADER.size)[0]
+                yield errno.errorcode.get(number, str(number))
 
     def request(self, kind: int, flags: int, body: bytes) -> list[tuple[int, bytes]]:
         """The answer's (type, body) pairs; NetlinkError if the kernel refuses."""

@@ -139,6 +139,7 @@ def suites() -> list[Suite]:
         Suite("kunit", _kunit(kernel)),
         Suite("kunit-debug", _kunit(debug)),
         Suite("churn", _in_lab(debug, "selftests/qdisc_churn.sh")),
+        Suite("fuzz-netlink", _in_lab(debug, "selftests/watched.sh 'fuzz_netlink.py 6000'")),
         Suite("fuzz-packets", _in_lab(debug, "selftests/fuzz_packets.sh 150000")),
         Suite("tdc", _in_lab(kernel, 'selftests/tdc.sh "$(.venv/bin/apbed kernel tdc)"')),
         Suite("operations", _in_lab(debug, f"selftests/watched.sh {OPERATIONS}")),
@@ -155,6 +156,7 @@ def _long(debug: kernels.LabKernel) -> Iterator[Suite]:
     commands = {
         "fuzz-packets-10m": "selftests/fuzz_packets.sh 10000000 2",
         "parents-60s": "selftests/watched.sh 'parents.py 60'",
+        "fuzz-netlink-100k": "selftests/watched.sh 'fuzz_netlink.py 100000 2'",
         "operations-10k": "selftests/watched.sh 'random_operations.py 10000'",
     }
     for name, script in commands.items():
