@@ -234,8 +234,8 @@ def test_parents(bench: Path, parent: str, places: list[tuple[str, str, str]]) -
 def test_classes_of_ackwrr(bench: Path) -> None:
     """Two datagrams of 100 bytes, with 42 of headers each, are no ACKs."""
     (page,) = objects(bench / "ackwrr.json")
-    seen = [(one["class"], one["packets"], one["bytes"]) for one in page["classes"]]
-    assert seen == [("1:1", 2, 284), ("1:2", 0, 0)]
+    seen = [(one["class"], one["weight"], one["packets"], one["bytes"]) for one in page["classes"]]
+    assert seen == [("1:1", 3, 2, 284), ("1:2", 1, 0, 0)]
 
 
 def test_counters_have_tcs_names(bench: Path) -> None:
@@ -251,7 +251,8 @@ def test_counters_have_tcs_names(bench: Path) -> None:
 
 
 def test_the_bound_above_is_shown(bench: Path) -> None:
-    assert "\nin flight 0 of 5, throttled 0\n" in (bench / "inflight.txt").read_text()
+    said = "\nin flight 0 of 5, throttled 0, stalled stations 0, back-pressure "
+    assert said in (bench / "inflight.txt").read_text()
 
 
 def test_refusals(bench: Path) -> None:

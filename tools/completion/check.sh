@@ -75,7 +75,7 @@ expect "$set lasack limit 100 inflight " "auto off"
 expect "$set lasack halflife " "off"
 expect "$set lasack nonsense " ""
 expect "$set handle 1: inflight limit " "auto"
-expect "$set handle 1: inflight limit auto " ""
+known "$set handle 1: inflight limit auto " "stall"
 expect "$set ackwrr weights 2 " ""
 expect "$set ackwrr weights 2 1 " "inflight limit"
 expect "$set ackwrr weights 2 1 limit 5 " "inflight"
@@ -98,6 +98,10 @@ if [ -r "$theirs/completions/tc" ] && [ -r "$theirs/bash_completion" ]; then
 		"$(offered "tc qdisc add dev lo root ac" "${both[@]}")" ackwrr
 	result "ours beside theirs" "$(offered "tc qdisc add dev lo root fq_codel" "${both[@]}")" \
 		fq_codel
+	result "tc's own completion does not displace ours" "$(bash --norc --noprofile -c '
+		. "$0"; . "$1"
+		COMP_WORDS=(tc qdisc "") COMP_CWORD=2 COMP_LINE="tc qdisc " COMP_POINT=9
+		_lasack_tc; complete -p tc' "${both[@]}" 2>&1)" "complete -F _lasack_tc tc"
 	result "our options beside theirs" "$(offered "$set lasack fl" "${both[@]}")" "floor flows"
 else
 	count=$((count + 1))

@@ -30,6 +30,7 @@ struct counter {
 	const char *name;		/* NULL ends the table */
 	size_t offset, size;		/* in the union; 4 or 8 bytes */
 	enum { ADD, LARGEST } sum;	/* over several qdiscs of a device */
+	enum { COUNT, SIGNED, ESTIMATE, BACKPRESSURE } form;
 };
 
 struct discipline {
@@ -43,7 +44,7 @@ struct discipline {
 	void (*text)(struct wrap *wrap, const struct qdisc *total);
 	/* A line for each class, below a heading; NULL if its classes are flows. */
 	const char *classes_heading;
-	void (*text_class)(FILE *out, const struct class *class, const struct qdisc *total);
+	void (*text_class)(FILE *out, const struct class *class);
 };
 
 extern const struct discipline lasack, ackwrr, inflight;
@@ -53,5 +54,8 @@ uint64_t counter_read(const struct counter *counter, const struct qdisc *qdisc);
 
 /* The counter of that name, 0 if the kind has none. */
 uint64_t counter_named(const char *name, const struct qdisc *qdisc);
+
+/* The word for an enum tc_inflight_backpressure. */
+const char *backpressure_word(uint64_t state);
 
 #endif

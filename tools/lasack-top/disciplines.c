@@ -5,9 +5,10 @@
 #include "discipline.h"
 #include "text.h"
 
-#define COUNTER(kind, name, field, sum)				\
+#define FORMED(kind, name, field, sum, form)			\
 	{ name, offsetof(struct tc_##kind##_xstats, field),	\
-	  sizeof(((struct tc_##kind##_xstats *)0)->field), sum }
+	  sizeof(((struct tc_##kind##_xstats *)0)->field), sum, form }
+#define COUNTER(kind, name, field, sum) FORMED(kind, name, field, sum, COUNT)
 
 static const struct option lasack_options[] = {
 	{ "limit", TCA_LASACK_LIMIT, UNIT_NUMBER, NULL, NULL },
@@ -47,7 +48,7 @@ static const struct counter lasack_counters[] = {
 	COUNTER(lasack, "untracked", untracked, ADD),
 	COUNTER(lasack, "enqueued", enqueued, ADD),
 	COUNTER(lasack, "purged", purged, ADD),
-	{ NULL, 0, 0, ADD },
+	{ NULL, 0, 0, ADD, COUNT },
 };
 
 static void lasack_text(struct wrap *wrap, const struct qdisc *total)
@@ -80,6 +81,7 @@ const struct discipline lasack = {
 
 static const struct option inflight_options[] = {
 	{ "limit", TCA_INFLIGHT_LIMIT, UNIT_NUMBER, NULL, "auto" },
+	{ "stall", TCA_INFLIGHT_STALL, UNIT_MS, NULL, NULL },
 	{ NULL, 0, 0, NULL, NULL },
 };
 
@@ -90,7 +92,13 @@ static const struct counter inflight_counters[] = {
 	COUNTER(inflight, "tracked", tracked, ADD),
 	COUNTER(inflight, "untracked", untracked, ADD),
 	COUNTER(inflight, "throttled", throttled, ADD),
-	{ NULL, 0, 0, ADD },
+	COUNTER(inflight, "auto_limit_packets", auto_packets, ADD),
+	COUNTER(inflight, "counted", counted, ADD),
+	COUNTER(inflight, "stalls", stalls, ADD),
+	COUNTER(inflight, "stalled", stalled, ADD),
+	COUNTER(inflight, "early", early, ADD),
+	FORMED(inflight, "backpressure", backpressure, LARGEST, BACKPRESSURE),
+	{ NULL, 0, 0, ADD, COUNT },
 };
 
 const struct discipline inflight = {
@@ -118,20 +126,39 @@ static const struct counter ackwrr_counters[] = {
 	COUNTER(ackwrr, "in_flight", in_flight, ADD),
 	COUNTER(ackwrr, "throttled", throttled, ADD),
 	COUNTER(ackwrr, "untracked", untracked, ADD),
-	{ NULL, 0, 0, ADD },
+	COUNTER(ackwrr, "flows", flows, ADD),
+	COUNTER(ackwrr, "downloads", downloads, ADD),
+	COUNTER(ackwrr, "uploads", uploads, ADD),
+	FORMED(ackwrr, "down_estimate", down_estimate, ADD, ESTIMATE),
+	FORMED(ackwrr, "up_estimate", up_estimate, ADD, ESTIMATE),
+	FORMED(ackwrr, "lag_bytes", lag, ADD, SIGNED),
+	COUNTER(ackwrr, "down_charged_bytes", down_charged, ADD),
+	COUNTER(ackwrr, "up_charged_bytes", up_charged, ADD),
+	COUNTER(ackwrr, "evicted", evicted, ADD),
+	COUNTER(ackwrr, "overflow", overflow, ADD),
+	{ NULL, 0, 0, ADD, COUNT },
 };
 
-static void ackwrr_text_class(FILE *out, const struct class *class,
-			      const struct qdisc *total)
+static void ackwrr_text(struct wrap *wrap, const struct qdisc *total)
 {
-	bool ack = (class->id & 0xffff) == TC_ACKWRR_ACK;
-	uint32_t weight = total->option[ack ? TCA_ACKWRR_WEIGHT_ACK : TCA_ACKWRR_WEIGHT_DATA];
-	char text[12] = "auto";
+	const struct tc_ackwrr_xstats *st = &total->xstats.ackwrr;
 
 	if (total->option[TCA_ACKWRR_WEIGHT_DATA] != TC_ACKWRR_AUTO)
-		snprintf(text, sizeof(text), "%u", weight);
-	fprintf(out, "%-9s %-4s %6s %8s %10llu %9u %5u %7s\n",
-		format_handle(class->id).text, ack ? "ACK" : "DATA", text,
+		return;
+	wrap_item(wrap, "downloads %u (estimate %.2f)", st->downloads,
+		  st->down_estimate / (double)TC_ACKWRR_ESTIMATE_ONE);
+	wrap_item(wrap, "uploads %u (%.2f)", st->uploads,
+		  st->up_estimate / (double)TC_ACKWRR_ESTIMATE_ONE);
+	wrap_item(wrap, "downloads lead by %d bytes", st->lag);
+	wrap_end(wrap);
+}
+
+static void ackwrr_text_class(FILE *out, const struct class *class)
+{
+	bool ack = (class->id & 0xffff) == TC_ACKWRR_ACK;
+
+	fprintf(out, "%-9s %-4s %6u %8s %10llu %9u %5u %7s\n",
+		format_handle(class->id).text, ack ? "ACK" : "DATA", class->weight,
 		format_bytes(class->bytes).text, (unsigned long long)class->packets,
 		class->drops, class->backlog_packets, format_rate(class->rate).text);
 }
@@ -143,6 +170,7 @@ const struct discipline ackwrr = {
 	.options = ackwrr_options,
 	.counters = ackwrr_counters,
 	.xstats_size = sizeof(struct tc_ackwrr_xstats),
+	.text = ackwrr_text,
 	.classes_heading =
 		"CLASS     OF   WEIGHT     SENT    PACKETS   DROPPED QUEUE    Mb/s",
 	.text_class = ackwrr_text_class,
@@ -170,4 +198,15 @@ uint64_t counter_named(const char *name, const struct qdisc *qdisc)
 		if (!strcmp(c->name, name))
 			return counter_read(c, qdisc);
 	return 0;
+}
+
+const char *backpressure_word(uint64_t state)
+{
+	static const char *const words[] = {
+		[TC_INFLIGHT_UNTRIED] = "untried",
+		[TC_INFLIGHT_EFFECTIVE] = "effective",
+		[TC_INFLIGHT_INEFFECTIVE] = "ineffective",
+	};
+
+	return state < sizeof(words) / sizeof(*words) ? words[state] : "unknown";
 }

@@ -56,6 +56,25 @@ static void put_options(FILE *out, const struct qdisc *qdisc)
 	fputc('}', out);
 }
 
+static void put_counter(FILE *out, const struct counter *counter, uint64_t value)
+{
+	fprintf(out, ",\"%s\":", counter->name);
+	switch (counter->form) {
+	case COUNT:
+		fprintf(out, "%" PRIu64, value);
+		break;
+	case SIGNED:
+		fprintf(out, "%d", (int32_t)value);
+		break;
+	case ESTIMATE:
+		fprintf(out, "%.6f", value / (double)TC_ACKWRR_ESTIMATE_ONE);
+		break;
+	case BACKPRESSURE:
+		put_string(out, backpressure_word(value));
+		break;
+	}
+}
+
 static void put_qdisc(FILE *out, const struct qdisc *qdisc)
 {
 	fprintf(out, "{\"kind\":\"%s\",\"handle\":\"%s\",\"parent\":\"%s\"",
@@ -67,7 +86,7 @@ static void put_qdisc(FILE *out, const struct qdisc *qdisc)
 		qdisc->bytes, qdisc->packets, qdisc->drops, qdisc->overlimits,
 		qdisc->backlog_bytes, qdisc->backlog_packets);
 	for (const struct counter *c = qdisc->of->counters; c->name; c++)
-		fprintf(out, ",\"%s\":%" PRIu64, c->name, counter_read(c, qdisc));
+		put_counter(out, c, counter_read(c, qdisc));
 	fputc('}', out);
 }
 
@@ -77,6 +96,7 @@ static void put_class(FILE *out, const struct class *class)
 		",\"drops\":%u,\"backlog\":%u,\"qlen\":%u", format_handle(class->id).text,
 		class->bytes, class->packets, class->drops, class->backlog_bytes,
 		class->backlog_packets);
+	fprintf(out, ",\"weight\":%u", class->weight);
 	put_number(out, "rate_bps", class->rate, 0);
 	fputc('}', out);
 }

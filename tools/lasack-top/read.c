@@ -140,6 +140,7 @@ static void take_class(struct source *source, const struct discipline *of,
 		       const struct tcmsg *tcm, struct nlattr **tb)
 {
 	struct class *class = snapshot_add_class(source->snapshot);
+	struct nlattr *inner[TCA_ACKWRR_CLASS_MAX + 1];
 	struct qdisc same = { .of = of };
 
 	take_stats(&same, tb[TCA_STATS2]);
@@ -150,6 +151,11 @@ static void take_class(struct source *source, const struct discipline *of,
 	class->drops = same.drops;
 	class->backlog_bytes = same.backlog_bytes;
 	class->backlog_packets = same.backlog_packets;
+	if (tb[TCA_OPTIONS] &&
+	    nla_parse_nested(inner, TCA_ACKWRR_CLASS_MAX, tb[TCA_OPTIONS], NULL) >= 0 &&
+	    inner[TCA_ACKWRR_CLASS_WEIGHT])
+		copy_attribute(&class->weight, sizeof(class->weight),
+			       inner[TCA_ACKWRR_CLASS_WEIGHT]);
 }
 
 static void note_device(struct source *source, int ifindex)

@@ -43,6 +43,7 @@ struct class {
 	uint64_t bytes, packets;	/* sent */
 	uint32_t drops;
 	uint32_t backlog_bytes, backlog_packets;
+	uint32_t weight;		/* packets a round */
 	double rate;			/* bit/s sent; NAN if not known */
 };
 

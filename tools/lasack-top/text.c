@@ -222,6 +222,11 @@ static void put_in_flight(struct wrap *wrap, const struct snapshot *snapshot)
 	else
 		wrap_item(wrap, "in flight %" PRIu64 " (auto)", packets);
 	wrap_item(wrap, "throttled %" PRIu64, counter_named("throttled", &total));
+	if (total.of == &inflight) {
+		wrap_item(wrap, "stalled stations %" PRIu64, counter_named("stalled", &total));
+		wrap_item(wrap, "back-pressure %s",
+			  backpressure_word(counter_named("backpressure", &total)));
+	}
 	wrap_end(wrap);
 }
 
@@ -357,12 +362,12 @@ static void put_flows(FILE *out, const struct snapshot *snapshot, int width)
 }
 
 static void put_classes(FILE *out, const struct snapshot *snapshot,
-			const struct discipline *of, const struct qdisc *total)
+			const struct discipline *of)
 {
 	fprintf(out, "%s\n", of->classes_heading);
 	for (size_t i = 0; i < snapshot->class_count; i++)
 		if (snapshot->classes[i].of == of)
-			of->text_class(out, &snapshot->classes[i], total);
+			of->text_class(out, &snapshot->classes[i]);
 }
 
 uint64_t text_page(FILE *out, const struct snapshot *snapshot, int width)
@@ -383,7 +388,7 @@ uint64_t text_page(FILE *out, const struct snapshot *snapshot, int width)
 		fflush(part);
 		headings |= UINT64_C(1) << (lines_in(page) % 64);
 		if ((*d)->text_class)
-			put_classes(part, snapshot, *d, &total);
+			put_classes(part, snapshot, *d);
 		else
 			put_flows(part, snapshot, width);
 	}

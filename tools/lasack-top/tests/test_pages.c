@@ -287,7 +287,8 @@ static void test_page(int *failures)
 	qdisc->option[TCA_INFLIGHT_LIMIT] = 8;
 	qdisc->xstats.inflight.packets = 5;
 	EXPECT_IN(page(&snapshot, 80), "wlan0, lasack 2: parent 1:1, inflight 1: root\n");
-	EXPECT_IN(page(&snapshot, 80), "\nin flight 5 of 8, throttled 0\n");
+	EXPECT_IN(page(&snapshot, 80), "\nin flight 5 of 8, throttled 0, "
+		  "stalled stations 0, back-pressure untried\n");
 	snapshot_clear(&snapshot);
 }
 
@@ -313,6 +314,7 @@ static void test_classes(int *failures)
 		class->bytes = 4000000 * i;
 		class->packets = 4000;
 		class->drops = 5;
+		class->weight = 5 - 2 * i;
 		class->backlog_packets = 6;
 		if (i == 2)
 			continue;
@@ -331,7 +333,16 @@ static void test_classes(int *failures)
 		  "DIR  PROT");
 	EXPECT_IN(json(&snapshot), "],\"classes\":[{\"class\":\"1:1\",\"bytes\":4000000,"
 		  "\"packets\":4000,\"drops\":5,\"backlog\":0,\"qlen\":6,"
-		  "\"rate_bps\":12000000},");
+		  "\"weight\":3,\"rate_bps\":12000000},");
+	/* auto: 2 connections down and 1.5 up, which are 1000 bytes ahead */
+	qdisc->option[TCA_ACKWRR_WEIGHT_DATA] = TC_ACKWRR_AUTO;
+	qdisc->xstats.ackwrr.downloads = qdisc->xstats.ackwrr.uploads = 2;
+	qdisc->xstats.ackwrr.down_estimate = 512;
+	qdisc->xstats.ackwrr.up_estimate = 384;
+	qdisc->xstats.ackwrr.lag = -1000;
+	EXPECT_IN(page(&snapshot, 80), "\ndownloads 2 (estimate 2.00), uploads 2 (1.50), "
+		  "downloads lead by -1000 bytes\n");
+	EXPECT_IN(json(&snapshot), "\"up_estimate\":1.500000,\"lag_bytes\":-1000,");
 	snapshot_clear(&snapshot);
 	snapshot_clear(&before);
 }
