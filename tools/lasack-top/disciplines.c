@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The kinds of queue discipline there are: see discipline.h. */
+#include <math.h>
 #include <string.h>
 
 #include "discipline.h"
@@ -156,9 +157,14 @@ static void ackwrr_text(struct wrap *wrap, const struct qdisc *total)
 static void ackwrr_text_class(FILE *out, const struct class *class)
 {
 	bool ack = (class->id & 0xffff) == TC_ACKWRR_ACK;
+	char weight[12] = "-", connections[16] = "-";
 
-	fprintf(out, "%-9s %-4s %6u %8s %10llu %9u %5u %7s\n",
-		format_handle(class->id).text, ack ? "ACK" : "DATA", class->weight,
+	if (class->weight)
+		snprintf(weight, sizeof(weight), "%u", class->weight);
+	if (!isnan(class->connections))
+		snprintf(connections, sizeof(connections), "%.2f", class->connections);
+	fprintf(out, "%-9s %-4s %6s %6s %8s %10llu %9u %5u %7s\n",
+		format_handle(class->id).text, ack ? "ACK" : "DATA", weight, connections,
 		format_bytes(class->bytes).text, (unsigned long long)class->packets,
 		class->drops, class->backlog_packets, format_rate(class->rate).text);
 }
@@ -172,7 +178,7 @@ const struct discipline ackwrr = {
 	.xstats_size = sizeof(struct tc_ackwrr_xstats),
 	.text = ackwrr_text,
 	.classes_heading =
-		"CLASS     OF   WEIGHT     SENT    PACKETS   DROPPED QUEUE    Mb/s",
+		"CLASS     OF   WEIGHT  CONNS     SENT    PACKETS   DROPPED QUEUE    Mb/s",
 	.text_class = ackwrr_text_class,
 };
 

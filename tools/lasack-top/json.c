@@ -96,7 +96,8 @@ static void put_class(FILE *out, const struct class *class)
 		",\"drops\":%u,\"backlog\":%u,\"qlen\":%u", format_handle(class->id).text,
 		class->bytes, class->packets, class->drops, class->backlog_bytes,
 		class->backlog_packets);
-	fprintf(out, ",\"weight\":%u", class->weight);
+	put_number(out, "weight", class->weight ? class->weight : NAN, 0);
+	put_number(out, "connections", class->connections, 6);
 	put_number(out, "rate_bps", class->rate, 0);
 	fputc('}', out);
 }

@@ -6,6 +6,7 @@
 #include <linux/gen_stats.h>
 #include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
+#include <math.h>
 #include <netlink/attr.h>
 #include <netlink/errno.h>
 #include <netlink/msg.h>
@@ -142,6 +143,7 @@ static void take_class(struct source *source, const struct discipline *of,
 	struct class *class = snapshot_add_class(source->snapshot);
 	struct nlattr *inner[TCA_ACKWRR_CLASS_MAX + 1];
 	struct qdisc same = { .of = of };
+	uint32_t estimate = 0;
 
 	take_stats(&same, tb[TCA_STATS2]);
 	class->of = of;
@@ -151,11 +153,18 @@ static void take_class(struct source *source, const struct discipline *of,
 	class->drops = same.drops;
 	class->backlog_bytes = same.backlog_bytes;
 	class->backlog_packets = same.backlog_packets;
-	if (tb[TCA_OPTIONS] &&
-	    nla_parse_nested(inner, TCA_ACKWRR_CLASS_MAX, tb[TCA_OPTIONS], NULL) >= 0 &&
-	    inner[TCA_ACKWRR_CLASS_WEIGHT])
+	class->connections = NAN;
+	if (!tb[TCA_OPTIONS] ||
+	    nla_parse_nested(inner, TCA_ACKWRR_CLASS_MAX, tb[TCA_OPTIONS], NULL) < 0)
+		return;
+	if (inner[TCA_ACKWRR_CLASS_WEIGHT])
 		copy_attribute(&class->weight, sizeof(class->weight),
 			       inner[TCA_ACKWRR_CLASS_WEIGHT]);
+	if (inner[TCA_ACKWRR_CLASS_CONNECTIONS]) {
+		copy_attribute(&estimate, sizeof(estimate),
+			       inner[TCA_ACKWRR_CLASS_CONNECTIONS]);
+		class->connections = estimate / (double)TC_ACKWRR_ESTIMATE_ONE;
+	}
 }
 
 static void note_device(struct source *source, int ifindex)

@@ -43,7 +43,8 @@ struct class {
 	uint64_t bytes, packets;	/* sent */
 	uint32_t drops;
 	uint32_t backlog_bytes, backlog_packets;
-	uint32_t weight;		/* packets a round */
+	uint32_t weight;		/* packets a round; 0: it goes by */
+	double connections;		/* an estimate of these; else NAN */
 	double rate;			/* bit/s sent; NAN if not known */
 };
 

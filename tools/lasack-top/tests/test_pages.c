@@ -314,7 +314,8 @@ static void test_classes(int *failures)
 		class->bytes = 4000000 * i;
 		class->packets = 4000;
 		class->drops = 5;
-		class->weight = 5 - 2 * i;
+		class->weight = i == 1 ? 3 : 0;
+		class->connections = i == 1 ? NAN : 1.5;
 		class->backlog_packets = 6;
 		if (i == 2)
 			continue;
@@ -326,14 +327,15 @@ static void test_classes(int *failures)
 		  "ackwrr weights 3, weight_ack 1\n");
 	/* 3 MB in 2 s; of the other nothing was known */
 	EXPECT_IN(page(&snapshot, 80), "\n"
-		  "CLASS     OF   WEIGHT     SENT    PACKETS   DROPPED QUEUE    Mb/s\n"
-		  "1:1       DATA      3  4.00 MB       4000         5     6   12.00\n"
-		  "1:2       ACK       1  8.00 MB       4000         5     6       -\n"
+		  "CLASS     OF   WEIGHT  CONNS     SENT    PACKETS   DROPPED QUEUE    Mb/s\n"
+		  "1:1       DATA      3      -  4.00 MB       4000         5     6   12.00\n"
+		  "1:2       ACK       -   1.50  8.00 MB       4000         5     6       -\n"
 		  "\n"
 		  "DIR  PROT");
 	EXPECT_IN(json(&snapshot), "],\"classes\":[{\"class\":\"1:1\",\"bytes\":4000000,"
 		  "\"packets\":4000,\"drops\":5,\"backlog\":0,\"qlen\":6,"
-		  "\"weight\":3,\"rate_bps\":12000000},");
+		  "\"weight\":3,\"connections\":null,\"rate_bps\":12000000},");
+	EXPECT_IN(json(&snapshot), "\"weight\":null,\"connections\":1.500000,");
 	/* auto: 2 connections down and 1.5 up, which are 1000 bytes ahead */
 	qdisc->option[TCA_ACKWRR_WEIGHT_DATA] = TC_ACKWRR_AUTO;
 	qdisc->xstats.ackwrr.downloads = qdisc->xstats.ackwrr.uploads = 2;
