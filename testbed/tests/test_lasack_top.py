@@ -82,6 +82,8 @@ look() {{
     tc qdisc del dev dev0 root
 }}
 tc qdisc replace dev dev0 root handle 7: lasack
+cp $top /run/top
+setpriv --reuid 65534 --regid 65534 --clear-groups /run/top --once > nobody.txt
 look root
 tc qdisc replace dev dev0 root handle 1: htb default 1
 tc class add dev dev0 parent 1: classid 1:1 htb rate 10mbit
@@ -253,6 +255,10 @@ def test_counters_have_tcs_names(bench: Path) -> None:
 def test_the_bound_above_is_shown(bench: Path) -> None:
     said = "\nin flight 0 of 5, throttled 0, stalled stations 0, back-pressure "
     assert said in (bench / "inflight.txt").read_text()
+
+
+def test_no_privilege_is_needed(bench: Path) -> None:
+    assert "dev0, lasack 7: root" in (bench / "nobody.txt").read_text()
 
 
 def test_refusals(bench: Path) -> None:
