@@ -21,6 +21,7 @@ struct lasack_config {
 	u32	halflife;	/* ms, 0: off */
 	u32	quantum;	/* bytes, 0: off */
 	u32	floor;		/* percent, 0: off */
+	u32	observe;	/* 1: on, 0: off */
 };
 
 struct lasack_option {
@@ -49,6 +50,8 @@ static const struct lasack_option lasack_options[TCA_LASACK_MAX + 1] = {
 		LASACK_OPTION(quantum, TC_LASACK_QUANTUM_MIN, TC_LASACK_QUANTUM_MAX, true),
 	[TCA_LASACK_FLOOR] =
 		LASACK_OPTION(floor, 1, TC_LASACK_FLOOR_MAX, true),
+	[TCA_LASACK_OBSERVE] =
+		LASACK_OPTION(observe, 1, 1, true),
 };
 
 static inline u32 *lasack_option_value(struct lasack_config *config,
@@ -84,6 +87,9 @@ static inline int lasack_refuse(const struct nlattr *attr,
 		break;
 	case TCA_LASACK_FLOOR:
 		NL_SET_ERR_MSG_ATTR(extack, attr, "floor: give 1 to 100 percent, or 0");
+		break;
+	case TCA_LASACK_OBSERVE:
+		NL_SET_ERR_MSG_ATTR(extack, attr, "observe: give 1, or 0");
 		break;
 	}
 	return -ERANGE;

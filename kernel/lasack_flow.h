@@ -170,6 +170,15 @@ static inline void lasack_flow_observe(struct lasack_flow *flow,
 	}
 }
 
+/* Bytes that have come from the flow's other end are charged with this packet. */
+static inline void lasack_flow_charge_upload(struct lasack_flow *flow, u32 bytes,
+					     struct lasack_skb_cb *cb, u64 age)
+{
+	lasack_sum_add(&flow->attained, bytes, age);
+	flow->received += bytes;
+	cb->acked = bytes;
+}
+
 /**
  * lasack_flow_send() - a packet of the flow is sent
  * @flow: the flow

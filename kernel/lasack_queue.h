@@ -38,6 +38,7 @@
 #include <linux/hash.h>
 #include <linux/if_arp.h>
 #include "lasack_flow.h"
+#include "lasack_observe.h"
 #include "lasack_table.h"
 
 /* Flows without a key, each shared by all packets of its kind. */
@@ -85,6 +86,7 @@ struct lasack_queue {
 	u32			floor;	/* percent */
 	u64			floor_credit; /* bytes of service * 100 */
 
+	struct lasack_observer	*observer; /* NULL: off */
 	struct lasack_table	*table;
 	struct lasack_flow	shared[__LASACK_SHARED];
 	struct lasack_station	stations[1 << LASACK_STATION_BITS];
@@ -243,6 +245,9 @@ static inline void lasack_queue_add(struct lasack_queue *q, struct sk_buff *skb,
 	if (!flow->head)
 		flow->station = lasack_station_of(q, skb);
 	lasack_flow_observe(flow, seg, cb, q->age);
+	if (q->observer && lasack_is_observed(seg) && !flow->shared)
+		lasack_flow_charge_upload(flow, lasack_observer_take(q->observer, &seg->key),
+					  cb, q->age);
 	q->arrival = max(q->now, q->arrival + 1);
 	cb->arrival = q->arrival;
 	cb->memory = skb->truesize;

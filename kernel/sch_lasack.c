@@ -13,7 +13,7 @@
  * Source: M. Heusse, G. Urvoy-Keller, A. Duda, "Layer 2 vs. Layer 3 Mechanisms
  * for Improving TCP Performance in 802.11 Wireless LANs", section III.
  * lasack_flow.h has the arithmetic, lasack_sum.h its decay, lasack_queue.h the
- * order, lasack_table.h what is remembered.
+ * order, lasack_table.h what is remembered, lasack_observe.h what comes in.
  */
 #include <linux/errno.h>
 #include <linux/ktime.h>
@@ -148,6 +148,7 @@ static const struct nla_policy lasack_policy[TCA_LASACK_MAX + 1] = {
 	[TCA_LASACK_HALFLIFE]	= { .type = NLA_U32 },
 	[TCA_LASACK_QUANTUM]	= { .type = NLA_U32 },
 	[TCA_LASACK_FLOOR]	= { .type = NLA_U32 },
+	[TCA_LASACK_OBSERVE]	= { .type = NLA_U32 },
 };
 
 /* The parents are told once, of all packets that had to go. */
@@ -188,7 +189,9 @@ static int lasack_change(struct Qdisc *sch, struct nlattr *opt,
 	struct lasack_config config = q->config;
 	struct nlattr *tb[TCA_LASACK_MAX + 1];
 	u32 inflight = inflight_limit(q->below);
+	struct lasack_observer *observer = NULL;
 	struct lasack_table *table = NULL;
+	bool observe_changes;
 	int err;
 
 	err = nla_parse_nested(tb, TCA_LASACK_MAX, opt, lasack_policy, extack);
@@ -208,16 +211,27 @@ static int lasack_change(struct Qdisc *sch, struct nlattr *opt,
 		if (!table)
 			return -ENOMEM;
 	}
+	observe_changes = config.observe != q->config.observe;
+	if (observe_changes && config.observe) {
+		observer = lasack_observer_create(qdisc_dev(sch));
+		if (!observer) {
+			lasack_table_free(table);
+			return -ENOMEM;
+		}
+	}
 
 	sch_tree_lock(sch);
 	lasack_queue_advance(&q->queue, ktime_get_ns());
 	lasack_commit(sch, &config);
 	if (table)
 		table = lasack_queue_replace_table(&q->queue, table);
+	if (observe_changes)
+		swap(q->queue.observer, observer);
 	inflight_set_limit(q->below, inflight);
 	lasack_trim(sch);
 	sch_tree_unlock(sch);
 	lasack_table_free(table);
+	lasack_observer_free(observer);
 	return 0;
 }
 
@@ -251,6 +265,7 @@ static void lasack_destroy(struct Qdisc *sch)
 	struct lasack_sched_data *q = qdisc_priv(sch);
 
 	inflight_release(q->below);
+	lasack_observer_free(q->queue.observer);
 	lasack_table_free(q->queue.table);
 }
 
@@ -299,7 +314,12 @@ static int lasack_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	lasack_queue_advance(&q->queue, ktime_get_ns());
 	lasack_table_histogram(table, q->queue.age, &sums);
 	memcpy(delay, q->queue.delay, sizeof(delay));
+	if (q->queue.observer) {
+		st.observed = READ_ONCE(q->queue.observer->packets);
+		st.observed_bytes = READ_ONCE(q->queue.observer->bytes);
+	}
 	inflight_read(q->below, &below);
+	st.in_flight_limit = inflight_limit(q->below);
 	sch_tree_unlock(sch);
 
 	st.sum_p50 = lasack_percentile(&sums, 50);
@@ -313,6 +333,14 @@ static int lasack_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	st.in_flight = below.packets;
 	st.throttled = below.throttled;
 	st.untracked = below.untracked;
+	st.stalls = below.stalls;
+	st.early = below.early;
+	st.stalled = below.stalled;
+	st.backpressure = below.backpressure;
+	st.in_flight_bytes = below.bytes;
+	if (st.in_flight_limit == TC_INFLIGHT_AUTO)
+		st.in_flight_limit = below.auto_packets;
+	st.in_flight_limit_bytes = below.auto_limit;
 	return gnet_stats_copy_app(d, &st, sizeof(st));
 }
 

@@ -350,6 +350,26 @@ static inline __be16 segment_network_protocol(const struct sk_buff *skb,
 	}
 }
 
+/* The packet from @offset on, where what @protocol names begins. */
+static inline enum segment_class segment_parse_at(const struct sk_buff *skb,
+						  int offset, __be16 protocol,
+						  struct tcp_segment *seg)
+{
+	protocol = segment_network_protocol(skb, &offset, protocol);
+	if (!protocol)
+		seg->class = SEGMENT_TRUNCATED;
+	else if (protocol == htons(ETH_P_IP))
+		segment_parse_ipv4(skb, offset, seg);
+	else if (protocol == htons(ETH_P_IPV6))
+		segment_parse_ipv6(skb, offset, seg);
+	else
+		seg->class = SEGMENT_NOT_IP;
+
+	if (!segment_has_key(seg))
+		memset(&seg->key, 0, sizeof(seg->key));
+	return seg->class;
+}
+
 /**
  * tcp_segment_parse() - say what a packet on its way out is
  * @skb: the packet as a queue discipline sees it: skb->data at the Ethernet
@@ -375,19 +395,22 @@ static inline enum segment_class tcp_segment_parse(const struct sk_buff *skb,
 		offset = sizeof(_eth);
 	}
 
-	protocol = segment_network_protocol(skb, &offset, protocol);
-	if (!protocol)
-		seg->class = SEGMENT_TRUNCATED;
-	else if (protocol == htons(ETH_P_IP))
-		segment_parse_ipv4(skb, offset, seg);
-	else if (protocol == htons(ETH_P_IPV6))
-		segment_parse_ipv6(skb, offset, seg);
-	else
-		seg->class = SEGMENT_NOT_IP;
+	return segment_parse_at(skb, offset, protocol, seg);
+}
 
-	if (!segment_has_key(seg))
-		memset(&seg->key, 0, sizeof(seg->key));
-	return seg->class;
+/**
+ * tcp_segment_parse_received() - say what a packet is that has come in
+ * @skb: the packet as a protocol's handler sees it: skb->data at the network
+ *	 header, which skb->protocol names
+ * @seg: as in tcp_segment_parse()
+ *
+ * Return: seg->class.
+ */
+static inline enum segment_class
+tcp_segment_parse_received(const struct sk_buff *skb, struct tcp_segment *seg)
+{
+	memset(seg, 0, sizeof(*seg));
+	return segment_parse_at(skb, skb_network_offset(skb), skb->protocol, seg);
 }
 
 #endif

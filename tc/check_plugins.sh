@@ -34,7 +34,7 @@ refused() {
 }
 
 echo "KTAP version 1"
-echo "1..41"
+echo "1..43"
 queue="1 to 1048576 packets"
 below="1 to 65535 packets"
 refused lasack limit -- "lasack: limit has no value: give $queue"
@@ -72,8 +72,10 @@ refused lasack quantum auto -- \
 	"lasack: quantum cannot be \"auto\": give 1000 to 16777216 bytes or off"
 refused lasack floor 101 -- "lasack: floor cannot be \"101\": give 1 to 100 percent or off"
 refused lasack floor 2.5 -- "lasack: floor cannot be \"2.5\": give 1 to 100 percent or off"
+refused lasack observe 1 -- "lasack: observe cannot be \"1\": give on or off"
+refused lasack observe -- "lasack: observe has no value: give on or off"
 refused lasack weights 2 1 -- "lasack: unknown option \"weights\": known are limit,\
- memory_limit, flows, idle, halflife, quantum, floor, inflight"
+ memory_limit, flows, idle, halflife, quantum, floor, observe, inflight"
 weights="1 to 255"
 refused ackwrr weights -- "ackwrr: weights has no value: give $weights"
 refused ackwrr weights 2 -- "ackwrr: weights has but one value: give $weights"

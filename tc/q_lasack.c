@@ -17,7 +17,7 @@ static const char lasack_usage[] =
 	"Usage: ... lasack [ limit PACKETS ] [ memory_limit BYTES ] [ flows NUMBER ]\n"
 	"                  [ idle { off | TIME } ] [ halflife { off | TIME } ]\n"
 	"                  [ quantum { off | BYTES } ] [ floor { off | PERCENT } ]\n"
-	"                  [ inflight { auto | off | PACKETS } ]\n"
+	"                  [ observe { on | off } ] [ inflight { auto | off | PACKETS } ]\n"
 	"  limit         packets queued, 1 to 1048576; the device's txqueuelen by default\n"
 	"  memory_limit  memory of these, 64k to 4294967295 bytes; 32m by default\n"
 	"  flows         flows remembered, 1 to 65535, 256 bytes each; 1024 by default\n"
@@ -25,6 +25,7 @@ static const char lasack_usage[] =
 	"  halflife      in which half of a sum decays, 100ms to 86400s; off by default\n"
 	"  quantum       a station is served in runs of, 1000 bytes to 16m; off by default\n"
 	"  floor         of the service, for those waiting longest, 1 to 100; off by default\n"
+	"  observe       charge uploads that are not TCP by what comes in; off by default\n"
 	"  inflight      packets below the qdisc, 1 to 65535; auto on Wi-Fi, else off\n"
 	"Example: tc qdisc replace dev wlan0 root lasack limit 100 inflight auto\n";
 
@@ -35,6 +36,12 @@ static const struct option_word lasack_inflight_words[] = {
 };
 
 static const struct option_word lasack_off[] = {
+	{ "off", 0 },
+	{ NULL, 0 },
+};
+
+static const struct option_word lasack_on_off[] = {
+	{ "on", 1 },
 	{ "off", 0 },
 	{ NULL, 0 },
 };
@@ -51,6 +58,7 @@ static const struct qdisc_option lasack_options[] = {
 	{ "quantum", TCA_LASACK_QUANTUM, UNIT_BYTES,
 	  TC_LASACK_QUANTUM_MIN, TC_LASACK_QUANTUM_MAX, lasack_off },
 	{ "floor", TCA_LASACK_FLOOR, UNIT_PERCENT, 1, TC_LASACK_FLOOR_MAX, lasack_off },
+	{ "observe", TCA_LASACK_OBSERVE, UNIT_WORD, 0, 0, lasack_on_off },
 	{ "inflight", TCA_LASACK_INFLIGHT, UNIT_PACKETS, 1, TC_INFLIGHT_MAX,
 	  lasack_inflight_words },
 	{ .name = NULL },
@@ -110,6 +118,9 @@ static int lasack_print_xstats(struct qdisc_util *qu, FILE *f,
 	print_count("enqueued", "  enqueued %" PRIu64, st.enqueued);
 	print_count("purged", " purged %" PRIu64, st.purged);
 	print_nl();
+	print_count("observed", "  observed %" PRIu64, st.observed);
+	print_count("observed_bytes", " bytes %" PRIu64, st.observed_bytes);
+	print_nl();
 	print_count("not_ip", "  not_ip %" PRIu64, st.not_ip);
 	print_count("portless", " portless %" PRIu64, st.portless);
 	print_count("fragment", " fragment %" PRIu64, st.fragment);
@@ -119,6 +130,17 @@ static int lasack_print_xstats(struct qdisc_util *qu, FILE *f,
 	print_count("in_flight", "  in_flight %" PRIu64, st.in_flight);
 	print_count("throttled", " throttled %" PRIu64, st.throttled);
 	print_count("untracked", " untracked %" PRIu64, st.untracked);
+	print_count("stalls", " stalls %" PRIu64, st.stalls);
+	print_count("stalled", " stalled %" PRIu64, st.stalled);
+	print_nl();
+	print_count("in_flight_bytes", "  in_flight_bytes %" PRIu64, st.in_flight_bytes);
+	if (st.in_flight_limit)
+		print_count("in_flight_limit", " limit %" PRIu64 "p", st.in_flight_limit);
+	if (st.in_flight_limit_bytes)
+		print_count("in_flight_limit_bytes", " %" PRIu64 "b",
+			    st.in_flight_limit_bytes);
+	print_count("early", " early %" PRIu64, st.early);
+	print_backpressure(st.backpressure);
 	return 0;
 }
 

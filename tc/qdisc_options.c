@@ -57,7 +57,9 @@ static void print_expectation(const struct qdisc_option *option)
 	const struct option_word *word = option->words;
 	char min[VALUE_SIZE], max[VALUE_SIZE];
 
-	if (option->unit == UNIT_TIME)
+	if (option->unit == UNIT_WORD)
+		fputs((word++)->word, stderr);
+	else if (option->unit == UNIT_TIME)
 		fprintf(stderr, "%s to %s", format_time(min, option->min),
 			format_time(max, option->max));
 	else
@@ -163,7 +165,7 @@ static int parse_value(const struct qdisc_option *option, const char *arg,
 		*value = word->value;
 		return 0;
 	}
-	if (parse_number(option, arg, &number))
+	if (option->unit == UNIT_WORD || parse_number(option, arg, &number))
 		return -1;
 	if (number < option->min || number > option->max)
 		return -1;

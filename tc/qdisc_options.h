@@ -10,6 +10,7 @@
 /* Written as in tc(8), "PARAMETERS"; what goes to the kernel is a u32. */
 enum option_unit {
 	UNIT_NONE,	/* a plain number */
+	UNIT_WORD,	/* no number, one of the words */
 	UNIT_PACKETS,
 	UNIT_PERCENT,
 	UNIT_BYTES,	/* 10, 10b, 10k, 10kb, 1.5m, 1g: k is 1024 */

@@ -28,6 +28,7 @@ enum {
 	TCA_LASACK_HALFLIFE,	/* u32: ms */
 	TCA_LASACK_QUANTUM,	/* u32: bytes, or 0: off */
 	TCA_LASACK_FLOOR,	/* u32: 1..TC_LASACK_FLOOR_MAX percent, or 0: off */
+	TCA_LASACK_OBSERVE,	/* u32: 1: on, 0: off */
 	__TCA_LASACK_MAX
 };
 
@@ -91,6 +92,20 @@ struct tc_lasack_xstats {
 	/* packets; enqueued = sent + dropped + purged + in the queue */
 	__u64	enqueued;	/* GSO packets as their segments */
 	__u64	purged;		/* given up because the device went down */
+
+	/* what came in, with observe: of flows that are not TCP */
+	__u64	observed;	/* packets, as the stack received them */
+	__u64	observed_bytes;
+
+	/* the bound below, as in struct tc_inflight_xstats */
+	__u64	stalls;
+	__u64	early;
+	__u32	stalled;
+	__u32	backpressure;
+	__u32	in_flight_bytes;
+	__u32	in_flight_limit; /* packets; 0: no bound */
+	__u32	in_flight_limit_bytes;	/* 0 but with auto */
+	__u32	reserved_2;
 };
 
 #endif
