@@ -8,6 +8,7 @@
 
 #define AIFSN_MAX	15
 #define CW_LIMIT	65536
+#define TXOP_MAX_US	(65535 * 32)	/* a TXOP Limit has 16 bits (8.4.2.31) */
 
 /* Frame Control and QoS Control (8.2.4.1, 8.2.4.5). */
 #define FC0_TYPE	0x0c
@@ -26,10 +27,14 @@ void edca_defaults(const struct phy_profile *phy,
 {
 	unsigned int min = phy->cw_min, max = phy->cw_max;
 
-	parameters[EDCA_BK] = (struct edca_parameters){ 7, min, max };
-	parameters[EDCA_BE] = (struct edca_parameters){ 3, min, max };
-	parameters[EDCA_VI] = (struct edca_parameters){ 2, min / 2, min };
-	parameters[EDCA_VO] = (struct edca_parameters){ 2, min / 4, min / 2 };
+	bool dsss = phy->kind == PHY_DSSS;
+
+	parameters[EDCA_BK] = (struct edca_parameters){ 7, min, max, 0 };
+	parameters[EDCA_BE] = (struct edca_parameters){ 3, min, max, 0 };
+	parameters[EDCA_VI] = (struct edca_parameters){ 2, min / 2, min,
+							dsss ? 6016 : 3008 };
+	parameters[EDCA_VO] = (struct edca_parameters){ 2, min / 4, min / 2,
+							dsss ? 3264 : 1504 };
 }
 
 unsigned int edca_parse(const char *text, const struct phy_profile *phy,
@@ -43,16 +48,19 @@ unsigned int edca_parse(const char *text, const struct phy_profile *phy,
 		return EDCA_CATEGORIES;
 	}
 	for (n = 0; rest; n++) {
-		struct edca_parameters p;
-		int length = 0;
+		struct edca_parameters p = { 0 };
+		int length = 0, txop = 0;
 
 		if (n == EDCA_CATEGORIES ||
 		    sscanf(rest, "%u:%u:%u%n", &p.aifsn, &p.cw_min, &p.cw_max,
 			   &length) != 3 ||
+		    (rest[length] == ':' &&
+		     sscanf(rest + length, ":%u%n", &p.txop_us, &txop) != 1) ||
+		    p.txop_us > TXOP_MAX_US || ((length += txop), false) ||
 		    (rest[length] && rest[length] != ',') || !p.aifsn ||
 		    p.aifsn > AIFSN_MAX || !p.cw_min || p.cw_max < p.cw_min ||
 		    p.cw_max > CW_LIMIT)
-			usage_error("--edca: '%s' is not default or 1 to %d of AIFSN:CWMIN:CWMAX, comma separated",
+			usage_error("--edca: '%s' is not default or 1 to %d of AIFSN:CWMIN:CWMAX[:TXOP_US], comma separated",
 				    text, EDCA_CATEGORIES);
 		parameters[n] = p;
 		rest = rest[length] ? rest + length + 1 : NULL;
@@ -67,6 +75,7 @@ void edca_apply(const struct edca_parameters *parameters, unsigned int priority,
 	station->cw_min = parameters->cw_min;
 	station->cw_max = parameters->cw_max;
 	station->priority = priority;
+	station->txop = parameters->txop_us * NS_PER_US;
 }
 
 enum edca_category edca_category_of(const uint8_t *mpdu, size_t length)

@@ -24,20 +24,20 @@ enum edca_category {
 struct edca_parameters {
 	unsigned int aifsn;
 	unsigned int cw_min, cw_max;	/* numbers of values */
+	unsigned int txop_us;		/* 0: one frame, or A-MPDU, at a time */
 };
 
 /* "bk", "be", "vi", "vo". */
 extern const char *const edca_names[EDCA_CATEGORIES];
 
 /*
- * The default EDCA parameter set of @phy (8.4.2.31, Table 8-105), without its
- * TXOP limits.
+ * The default EDCA parameter set of @phy (8.4.2.31, Table 8-105).
  */
 void edca_defaults(const struct phy_profile *phy,
 		   struct edca_parameters parameters[EDCA_CATEGORIES]);
 
 /*
- * "default", or up to four AIFSN:CWMIN:CWMAX, comma separated, lowest priority
+ * "default", or up to four AIFSN:CWMIN:CWMAX[:TXOP_US], comma separated, lowest priority
  * first. Returns how many there are; a wrong value ends the program.
  */
 unsigned int edca_parse(const char *text, const struct phy_profile *phy,

@@ -38,7 +38,7 @@ static struct mac_ppdu *announce(struct mac *mac, struct mac_station *s, int fro
 	struct mac_ppdu ppdu = {
 		.kind = kind,
 		.exchange = s - mac->stations,
-		.answers = start != s->start,
+		.answers = start != s->start || s->bursting,
 		.start = start,
 		.end = start + airtime,
 		.reserved = start + airtime,
@@ -88,7 +88,8 @@ static void announce_rts(struct mac *mac, struct mac_station *s)
 	s->occupied = ppdu->end - s->start;
 }
 
-void exchange_begin(struct mac *mac, struct mac_station *s)
+/* What is next in the queue of @s, to begin at s->start. */
+static void gather(struct mac *mac, struct mac_station *s)
 {
 	int from = s - mac->stations, to = s->head->to;
 
@@ -96,6 +97,11 @@ void exchange_begin(struct mac *mac, struct mac_station *s)
 		   channel_codes(&mac->config.channel, mac_link(mac, from, to),
 				 s->start);
 	psdu_gather(mac, s);
+}
+
+/* What has been gathered is on its way. */
+static void send(struct mac *mac, struct mac_station *s)
+{
 	for (unsigned int i = 0; i < s->n_sent; i++) {
 		s->sent[i]->attempts++;
 		/* An A-MPDU is one PPDU: it goes at its first frame's rate. */
@@ -103,13 +109,44 @@ void exchange_begin(struct mac *mac, struct mac_station *s)
 	}
 	s->arrived = 0;
 	s->times = (struct mac_attempt){ .start = s->start };
-	set_add(&mac->engaged, from);
+	set_add(&mac->engaged, s - mac->stations);
 	if (psdu_wants_rts(mac, s))
 		announce_rts(mac, s);
 	else
-		announce_data(mac, s, s->start,
+		announce_data(mac, s, s->start, s->bursting ? 0 :
 			      phy_protection(mac->config.phy,
 					     mac_rate(mac, s->sent[0])));
+}
+
+void exchange_begin(struct mac *mac, struct mac_station *s)
+{
+	s->bursting = false;
+	s->txop_end = s->config.txop ? s->start + s->config.txop : NS_NEVER;
+	gather(mac, s);
+	send(mac, s);
+}
+
+/*
+ * 9.19.2.4: @s, whose exchange has succeeded at @now, goes on SIFS later if it
+ * has a frame and the rest of its TXOP is long enough; else its backoff follows.
+ */
+static void continue_txop(struct mac *mac, struct mac_station *s, ns_t now)
+{
+	s->backing_off = false;
+	s->bursting = true;
+	s->start = now + mac->sifs;
+	if (s->head) {
+		gather(mac, s);
+		if (s->start + psdu_exchange_time(mac, s) <= s->txop_end) {
+			s->busy_since = s->start;
+			s->resume = NS_NEVER;
+			set_add(&mac->held, s - mac->stations);
+			s->counters.txop_bursts++;
+			send(mac, s);
+			return;
+		}
+	}
+	mac_draw_backoff(mac, s);
 }
 
 void exchange_yield(struct mac *mac, struct mac_station *s)
@@ -117,6 +154,7 @@ void exchange_yield(struct mac *mac, struct mac_station *s)
 	s->sent[0] = s->head;
 	s->n_sent = 1;
 	s->head->attempts++;
+	s->times = (struct mac_attempt){ 0 };
 	s->counters.internal_collisions++;
 	mac_record(mac, s, OUTCOME_INTERNAL, s->head->attempts);
 	outcome_settle(mac, s, 0);
@@ -409,6 +447,8 @@ void exchange_end_ppdu(struct mac *mac, int from)
 	} else if (what == OUTCOME_ACKED) {
 		outcome_count(mac, s, what, ppdu.end);
 		outcome_settle(mac, s, s->arrived);
+		if (s->config.txop)
+			continue_txop(mac, s, ppdu.end);
 	} else if (what == OUTCOME_BROADCAST) {
 		outcome_count(mac, s, what, ppdu.end);
 		if (mac->ops->deliver)

@@ -17,7 +17,8 @@ static const char hwsim_help[] =
 "`ready` when it has them. SIGUSR1 restarts statistics and random streams;\n"
 "SIGTERM writes the statistics and ends.\n"
 "\n"
-"  --retry M         attempts in all for a frame (default 7)\n"
+"  --retry M         attempts in all for a frame (default 7), or S/L: the limits of\n"
+"                    failed RTS and short frames, and of frames after RTS/CTS\n"
 MAC_OPTIONS_HELP
 "  --rates WHOSE     fixed (default): the profile's, or a station's own; kernel:\n"
 "                    what the kernel's rate control chose for each attempt, as\n"
@@ -32,8 +33,8 @@ MAC_OPTIONS_HELP
 "                    such, aap. May be repeated.\n"
 "  --edca PARAMETERS off (default): all frames of a radio contend alike; or its\n"
 "                    four access categories by each frame's TID: `default`, the\n"
-"                    standard's, or AIFSN:CWMIN:CWMAX of background, best effort,\n"
-"                    video and voice, comma separated\n"
+"                    standard's, or AIFSN:CWMIN:CWMAX[:TXOP_US] of background,\n"
+"                    best effort, video and voice, comma separated\n"
 "  --stats FILE      where SIGTERM writes the statistics (JSON)\n"
 "  --pcap FILE       what was in the air, as pcapng with radiotap headers; what\n"
 "                    collided is on the second interface\n"
@@ -74,8 +75,7 @@ static void take_option(struct hwsim_options *options, struct words *words,
 {
 	switch (option) {
 	case 'm':
-		options->defaults.retry_limit = parse_number("--retry", optarg,
-							     1, RETRY_MAX);
+		parse_retry("--retry", optarg, &options->defaults);
 		break;
 	case 'a':
 		take_station(words, optarg);

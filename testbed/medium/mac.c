@@ -260,6 +260,8 @@ void mac_enqueue(struct mac *mac, int from, struct mac_frame *frame, ns_t now)
 
 	frame->next = NULL;
 	frame->attempts = 0;
+	frame->src = 0;
+	frame->lrc = 0;
 	frame->arrived = false;
 	if (rate_chain_attempts(&frame->chain))
 		frame->rate = rate_chain_next(&frame->chain, 0);

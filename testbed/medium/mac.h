@@ -58,6 +58,7 @@ struct mac_frame {
 	bool basic_rate;	/* at the lowest basic rate, not the data rate */
 	bool carries_data;	/* unicast data with payload, for the counters */
 	unsigned int attempts;	/* transmissions so far; the core counts */
+	unsigned int src, lrc;	/* of them, failed: short and long; the core's */
 	bool arrived;		/* has reached its receiver already; the core's */
 	uint32_t sequence;	/* among those to its receiver; the core's */
 };
@@ -81,6 +82,7 @@ struct mac_counters {
 	uint64_t ampdus;		/* A-MPDUs of two or more MPDUs sent */
 	uint64_t ampdu_mpdus;		/* MPDUs sent in them */
 	uint64_t internal_collisions;	/* lost to a higher category; not in tx */
+	uint64_t txop_bursts;		/* exchanges SIFS after the one before */
 	uint64_t retries;		/* attempts after a frame's first */
 	uint64_t drops;			/* retry limit reached */
 	uint64_t delivered;		/* acknowledged */
@@ -104,6 +106,15 @@ struct mac_airtime {
 };
 
 /*
+ * dot11ShortRetryLimit and dot11LongRetryLimit (9.3.3, 9.19.2.6): a frame is
+ * dropped when its SRC, which counts failed RTS and failed frames that need
+ * none, comes to the one, or its LRC, failed frames after RTS/CTS, to the other.
+ */
+struct mac_retries {
+	unsigned int short_limit, long_limit;	/* 0: M counts all alike */
+};
+
+/*
  * One function that contends: a DCF station, or with @aifsn one access category
  * of an EDCA station (9.19.2). Those with the same @radio are the categories of
  * one station: of several that would begin at once the one of highest @priority
@@ -114,6 +125,7 @@ struct mac_station_config {
 	char name[MAC_NAME_LEN];
 	uint8_t addr[MAC_ADDR_LEN];
 	unsigned int retry_limit;	/* M: attempts in all, 1 = no retry */
+	struct mac_retries retries;	/* instead, if set */
 	unsigned int cw_min;
 	unsigned int cw_max;
 	enum mac_access access;
@@ -121,6 +133,7 @@ struct mac_station_config {
 	bool has_snr;		/* else the channel's */
 	double snr_db;
 	unsigned int aifsn;	/* AIFS = SIFS + aifsn slots; 0 = DIFS, DCF */
+	ns_t txop;		/* limit of a burst; 0 = one frame or A-MPDU */
 	unsigned int radio;
 	unsigned int priority;
 	unsigned int freq;	/* MHz; who has another one hears nothing of it */
@@ -207,6 +220,8 @@ struct mac_station {
 	ns_t ended;
 	int outcome;		/* of a failed one */
 	bool coded;		/* with the channel's parity octets */
+	bool bursting;		/* SIFS after an exchange of the same TXOP */
+	ns_t txop_end;		/* NS_NEVER: no limit */
 	struct mac_frame *sent[MAC_MAX_AMPDU];	/* the frames in it */
 	unsigned int n_sent;
 	uint64_t arrived;	/* which of them the receiver has got */

@@ -45,11 +45,23 @@ static void give_back(struct mac *mac, struct mac_station *s,
 		mac->ops->done(mac->ctx, s - mac->stations, frame);
 }
 
+/* The attempt of @frame has failed: after RTS/CTS, or else. */
+static void count_failure(const struct mac_station *s, struct mac_frame *frame)
+{
+	if (s->times.cts_end && s->times.data_start)
+		frame->lrc++;
+	else
+		frame->src++;
+}
+
 /* Whether @frame may be sent again, and if so at which rate. */
 static bool goes_again(const struct mac_station *s, struct mac_frame *frame)
 {
 	unsigned int limit = rate_chain_attempts(&frame->chain);
 
+	if (!limit && s->config.retries.short_limit)
+		return frame->src < s->config.retries.short_limit &&
+		       frame->lrc < s->config.retries.long_limit;
 	if (!limit)
 		return frame->attempts < s->config.retry_limit;
 	if (frame->attempts >= limit)
@@ -69,6 +81,8 @@ void outcome_settle(struct mac *mac, struct mac_station *s, uint64_t acked)
 		struct mac_frame *frame = s->sent[i];
 		bool ok = acked >> i & 1;
 
+		if (!ok)
+			count_failure(s, frame);
 		if (!ok && frame->wants_ack && goes_again(s, frame))
 			continue;
 		anew |= !i;
@@ -82,7 +96,11 @@ void outcome_settle(struct mac *mac, struct mac_station *s, uint64_t acked)
 		s->cw *= 2;
 	else
 		s->cw = s->config.cw_max;
-	mac_draw_backoff(mac, s);
+	/* In a TXOP it follows after the last exchange. */
+	if (acked && s->config.txop)
+		s->backing_off = true;
+	else
+		mac_draw_backoff(mac, s);
 	for (unsigned int i = 0; i < n; i++)
 		give_back(mac, s, done[i], done_acked >> i & 1);
 }

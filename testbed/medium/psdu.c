@@ -61,6 +61,22 @@ ns_t psdu_airtime(const struct mac *mac, const struct mac_station *s)
 			   psdu_bytes(mac, s));
 }
 
+ns_t psdu_exchange_time(const struct mac *mac, const struct mac_station *s)
+{
+	ns_t time = psdu_airtime(mac, s);
+
+	if (psdu_wants_rts(mac, s))
+		time += psdu_control_airtime(mac, s, PHY_RTS_BYTES) + mac->sifs +
+			psdu_control_airtime(mac, s, PHY_CTS_BYTES) + mac->sifs;
+	else if (!s->bursting)
+		time += phy_protection(mac->config.phy,
+				       mac_rate(mac, s->sent[0]));
+	if (s->sent[0]->wants_ack)
+		time += mac->sifs +
+			psdu_control_airtime(mac, s, psdu_response_bytes(s));
+	return time;
+}
+
 static bool may_aggregate(const struct mac *mac, const struct mac_frame *frame)
 {
 	return frame->carries_data && frame->wants_ack && frame->to >= 0 &&
@@ -71,7 +87,9 @@ static bool may_aggregate(const struct mac *mac, const struct mac_frame *frame)
 static bool fits(const struct mac *mac, const struct mac_station *s)
 {
 	return psdu_bytes(mac, s) <= mac->config.phy->ampdu_bytes &&
-	       psdu_airtime(mac, s) <= mac->config.max_ppdu;
+	       psdu_airtime(mac, s) <= mac->config.max_ppdu &&
+	       (s->txop_end == NS_NEVER ||
+		s->start + psdu_exchange_time(mac, s) <= s->txop_end);
 }
 
 void psdu_gather(const struct mac *mac, struct mac_station *s)
@@ -99,7 +117,7 @@ void psdu_gather(const struct mac *mac, struct mac_station *s)
 
 bool psdu_wants_rts(const struct mac *mac, const struct mac_station *s)
 {
-	return s->sent[0]->wants_ack &&
+	return s->sent[0]->wants_ack && !s->bursting &&
 	       psdu_bytes(mac, s) > mac->config.rts_threshold;
 }
 

@@ -14,6 +14,12 @@
  */
 void psdu_gather(const struct mac *mac, struct mac_station *s);
 
+/*
+ * How long the exchange of what @s has gathered takes, with RTS and CTS or
+ * protection before it and the response, if any, after it.
+ */
+ns_t psdu_exchange_time(const struct mac *mac, const struct mac_station *s);
+
 /* Of what @s has gathered. */
 unsigned int psdu_bytes(const struct mac *mac, const struct mac_station *s);
 ns_t psdu_airtime(const struct mac *mac, const struct mac_station *s);

@@ -31,7 +31,7 @@ struct saturation {
 	unsigned int stations;
 	bool sink;		/* all send to one more, which never sends */
 	unsigned int payload;
-	unsigned int retry_limit;
+	struct mac_station_config station;	/* what all have in common */
 	enum mac_access access;
 	const char *edca;	/* access categories, lowest priority first */
 	struct edca_parameters categories[EDCA_CATEGORIES];
@@ -66,9 +66,11 @@ static const char saturate_help[] =
 "  --access METHOD   dcf (default), idle-sense, or aap: the first station is the\n"
 "                    access point, the others have Idle Sense\n"
 "  --edca LIST       each station has access categories that always have a frame:\n"
-"                    up to four AIFSN:CWMIN:CWMAX, comma separated, the highest\n"
-"                    priority last, or `default`, the standard's BK, BE, VI, VO\n"
-"  --retry M         attempts in all for a frame (default 7)\n"
+"                    up to four AIFSN:CWMIN:CWMAX[:TXOP_US], comma separated, the\n"
+"                    highest priority last, or `default`, the standard's BK, BE,\n"
+"                    VI, VO\n"
+"  --retry M         attempts in all for a frame (default 7), or S/L: the limits of\n"
+"                    failed RTS and short frames, and of frames after RTS/CTS\n"
 "  --station I,FIELD=VALUE,...\n"
 "                    of the I-th station, from 1: rate in Mb/s, snr in dB,\n"
 "                    retry, cwmin, cwmax, aifsn, access, name. May be repeated\n"
@@ -118,7 +120,7 @@ static void take_option(struct saturation *run, int option, const char *word)
 		run->edca = optarg;
 		break;
 	case 'm':
-		run->retry_limit = parse_number("--retry", optarg, 1, RETRY_MAX);
+		parse_retry("--retry", optarg, &run->station);
 		break;
 	case 's':
 		run->duration = parse_seconds("--seconds", optarg);
@@ -223,7 +225,8 @@ static void add_station(struct saturation *run, unsigned int i, const char *name
 {
 	struct mac_station_config station = {
 		.addr = { 0x02, 0, 0, 0, i, 0 },
-		.retry_limit = run->retry_limit,
+		.retry_limit = run->station.retry_limit,
+		.retries = run->station.retries,
 		.cw_min = run->config.phy->cw_min,
 		.cw_max = run->config.phy->cw_max,
 		.access = run->access,
@@ -263,7 +266,8 @@ static void add_edca_station(struct saturation *run, unsigned int i)
 	for (unsigned int j = 0; j < run->n_categories; j++) {
 		struct mac_station_config station = {
 			.addr = { 0x02, 0, 0, 0, i, j },
-			.retry_limit = run->retry_limit,
+			.retry_limit = run->station.retry_limit,
+			.retries = run->station.retries,
 			.radio = i + 1,
 		};
 
@@ -374,7 +378,7 @@ static void print_text(const struct saturation *run,
 int saturate_command(int argc, char **argv)
 {
 	static struct saturation run = {
-		.retry_limit = RETRY_DEFAULT,
+		.station = { .retry_limit = RETRY_DEFAULT },
 		.duration = 10 * NS_PER_S,
 	};
 	const struct integrity integrity = { 0 };

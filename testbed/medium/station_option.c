@@ -49,6 +49,26 @@ void name_after_address(struct mac_station_config *station)
 		 a[5]);
 }
 
+void parse_retry(const char *option, const char *text,
+		 struct mac_station_config *station)
+{
+	const char *slash = strchr(text, '/');
+	struct mac_retries *retries = &station->retries;
+	char first[8] = "";
+
+	*retries = (struct mac_retries){ 0 };
+	if (!slash) {
+		station->retry_limit = parse_number(option, text, 1, RETRY_MAX);
+		return;
+	}
+	if ((size_t)(slash - text) < sizeof(first))
+		memcpy(first, text, slash - text);
+	retries->short_limit = parse_number(option, first, 1, RETRY_MAX / 2);
+	retries->long_limit = parse_number(option, slash + 1, 1, RETRY_MAX / 2);
+	/* The most attempts there can be: the last one fails either way. */
+	station->retry_limit = retries->short_limit + retries->long_limit - 1;
+}
+
 static void parse_field(char *field, const struct phy_profile *phy,
 			struct mac_station_config *station)
 {
@@ -62,8 +82,7 @@ static void parse_field(char *field, const struct phy_profile *phy,
 	if (!strcmp(field, "name"))
 		parse_name(value, station->name);
 	else if (!strcmp(field, "retry"))
-		station->retry_limit = parse_number("--station: retry", value,
-						    1, RETRY_MAX);
+		parse_retry("--station: retry", value, station);
 	else if (!strcmp(field, "cwmin"))
 		station->cw_min = parse_number("--station: cwmin", value, 1,
 					       CW_LIMIT);
@@ -72,6 +91,9 @@ static void parse_field(char *field, const struct phy_profile *phy,
 					       CW_LIMIT);
 	else if (!strcmp(field, "aifsn"))
 		station->aifsn = parse_number("--station: aifsn", value, 1, 15);
+	else if (!strcmp(field, "txop"))
+		station->txop = parse_number("--station: txop", value, 0,
+					     2097120) * NS_PER_US;
 	else if (!strcmp(field, "rate"))
 		station->rate = parse_rate("--station: rate", value, phy);
 	else if (!strcmp(field, "snr")) {
@@ -90,7 +112,7 @@ static void parse_field(char *field, const struct phy_profile *phy,
 	else if (!strcmp(field, "access"))
 		station->access = parse_access("--station: access", value);
 	else
-		usage_error("--station: no field '%s'; there are name, retry, cwmin, cwmax, aifsn, rate, snr, signal, freq, access, radio, priority",
+		usage_error("--station: no field '%s'; there are name, retry, cwmin, cwmax, aifsn, txop, rate, snr, signal, freq, access, radio, priority",
 			    field);
 }
 
@@ -105,6 +127,10 @@ void station_words(const struct mac_station_config *station,
 			  "%s,retry=%u,cwmin=%u,cwmax=%u,access=%s",
 			  unnamed.name, station->retry_limit, station->cw_min,
 			  station->cw_max, access_name(station->access));
+	if (station->retries.short_limit)
+		length += snprintf(words + length, STATION_WORDS_MAX - length,
+				   ",retry=%u/%u", station->retries.short_limit,
+				   station->retries.long_limit);
 	if (strcmp(station->name, unnamed.name))
 		length += snprintf(words + length, STATION_WORDS_MAX - length,
 				   ",name=%s", station->name);
@@ -112,6 +138,9 @@ void station_words(const struct mac_station_config *station,
 	if (station->aifsn)
 		length += snprintf(words + length, STATION_WORDS_MAX - length,
 				   ",aifsn=%u", station->aifsn);
+	if (station->txop)
+		length += snprintf(words + length, STATION_WORDS_MAX - length,
+				   ",txop=%llu", station->txop / NS_PER_US);
 	if (station->rate)
 		length += snprintf(words + length, STATION_WORDS_MAX - length,
 				   ",rate=%g", station->rate / 10.0);

@@ -20,6 +20,10 @@ void parse_station_fields(const char *text, const struct phy_profile *phy,
 void check_station(const struct mac_config *config,
 		   const struct mac_station_config *station);
 
+/* "M", attempts in all, or "SHORT/LONG", the standard's two limits. */
+void parse_retry(const char *option, const char *text,
+		 struct mac_station_config *station);
+
 /* The address in the usual notation, as the name of an unnamed station. */
 void name_after_address(struct mac_station_config *station);
 

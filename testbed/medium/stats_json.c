@@ -92,6 +92,7 @@ static void write_station(FILE *out, const struct mac_station *s)
 	write_counter(out, "internal_collisions", c->internal_collisions);
 	write_counter(out, "ampdus", c->ampdus);
 	write_counter(out, "ampdu_mpdus", c->ampdu_mpdus);
+	write_counter(out, "txop_bursts", c->txop_bursts);
 	write_counter(out, "retries", c->retries);
 	write_counter(out, "drops", c->drops);
 	write_counter(out, "delivered", c->delivered);

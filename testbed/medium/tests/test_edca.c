@@ -29,12 +29,19 @@ static void defaults(int *failures)
 	EXPECT_EQ(p[EDCA_VO].aifsn, 2);
 	EXPECT_EQ(p[EDCA_VO].cw_min, 4);
 	EXPECT_EQ(p[EDCA_VO].cw_max, 8);
+	EXPECT_EQ(p[EDCA_BE].txop_us, 0);
+	EXPECT_EQ(p[EDCA_VI].txop_us, 3008);
+	EXPECT_EQ(p[EDCA_VO].txop_us, 1504);
 	EXPECT_EQ(edca_parse("default", phy_find("hrdsss-11"), p), 4);
 	EXPECT_EQ(p[EDCA_VO].cw_min, 8);
 	EXPECT_EQ(p[EDCA_VO].cw_max, 16);
-	EXPECT_EQ(edca_parse("7:32:64,1:2:4", phy_find("hrdsss-11"), p), 2);
+	EXPECT_EQ(p[EDCA_VI].txop_us, 6016);
+	EXPECT_EQ(p[EDCA_VO].txop_us, 3264);
+	EXPECT_EQ(edca_parse("7:32:64,1:2:4:320", phy_find("hrdsss-11"), p), 2);
 	EXPECT_EQ(p[1].aifsn, 1);
 	EXPECT_EQ(p[0].cw_max, 64);
+	EXPECT_EQ(p[0].txop_us, 0);
+	EXPECT_EQ(p[1].txop_us, 320);
 }
 
 static void categories(int *failures)
