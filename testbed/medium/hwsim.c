@@ -25,6 +25,7 @@
 #include "hwsim_link.h"
 #include "hwsim_options.h"
 #include "mac.h"
+#include "mac_options.h"
 #include "options.h"
 #include "record.h"
 #include "station_option.h"
@@ -89,6 +90,17 @@ static void deliver_to(struct front_end *fe, int to,
 		      rate_index(fe, frame), frame->to == MAC_EVERYBODY);
 }
 
+/*
+ * Where a radio listens shows only when it sends. One that scans passively may be
+ * on another channel than we think: it is offered what is sent to all there, and
+ * hwsim, which knows, refuses what it cannot hear.
+ */
+static bool tuned_away(const struct front_end *fe, int from, int to)
+{
+	return fe->mac.stations[from].config.freq !=
+	       fe->mac.stations[to].config.freq;
+}
+
 static void on_deliver(void *ctx, int from, struct mac_frame *frame)
 {
 	struct front_end *fe = ctx;
@@ -102,7 +114,8 @@ static void on_deliver(void *ctx, int from, struct mac_frame *frame)
 		return;
 	for (int i = 0; i < fe->mac.n_stations; i++)
 		if (mac_is_peer(&fe->mac, from, i) &&
-		    mac_reaches(&fe->mac, from, i, frame))
+		    (mac_reaches(&fe->mac, from, i, frame) ||
+		     tuned_away(fe, from, i)))
 			deliver_to(fe, i, frame);
 }
 
@@ -226,7 +239,32 @@ static int sender_of(struct front_end *fe, const struct hwsim_frame *frame)
 	if (from != MAC_NOBODY)
 		return from;
 	name_after_address(&config);
+	config.freq = frame->freq;
 	return add_radio(fe, &config);
+}
+
+static void set_channel(struct front_end *fe, int station, unsigned int freq)
+{
+	record_channel(&fe->options.recording, fe->now, station, freq);
+	mac_set_channel(&fe->mac, station, freq);
+}
+
+/*
+ * The radio whose first station is @radio sends at @freq, so that is its channel.
+ * Radios not heard from yet are taken to be there too.
+ */
+static void tune(struct front_end *fe, int radio, unsigned int freq)
+{
+	const uint8_t *addr = fe->mac.stations[radio].config.addr;
+
+	if (!freq || fe->mac.stations[radio].config.freq == freq)
+		return;
+	for (int i = 0; i < fe->mac.n_stations; i++) {
+		const struct mac_station_config *s = &fe->mac.stations[i].config;
+
+		if (!s->freq || !memcmp(s->addr, addr, MAC_ADDR_LEN))
+			set_channel(fe, i, freq);
+	}
 }
 
 /* What the core must know of a frame, from its header (8.2.4). */
@@ -262,6 +300,7 @@ static void on_frame(void *ctx, const struct hwsim_frame *hwsim)
 		fe->integrity.unknown_station++;
 		return;
 	}
+	tune(fe, radio, hwsim->freq);
 	from = station_for(fe, radio, hwsim);
 	frame = malloc(sizeof(*frame) + hwsim->length);
 	if (!frame)
@@ -389,6 +428,7 @@ int hwsim_command(int argc, char **argv)
 		add_radio(&fe, &fe.options.stations[i]);
 		air_trace_station(&fe.options.trace, &fe.options.stations[i]);
 	}
+	check_hidden(&fe.mac);
 	fe.link = hwsim_open(&fe.integrity);
 	open_events(&fe);
 	fe.now = clock_now();

@@ -74,7 +74,7 @@
  * 16, L-SIG 4, HT-SIG 8, HT-STF 4, HT-LTF 4 us; 800 ns guard interval, rates
  * Table 20-30; A-MPDU of 65,535 bytes (8.4.2.58.3).
  * VHT, 80 MHz, one stream (802.11ac-2013, clause 22): Table 22-29; 22.4.3: the
- * same, with VHT-SIG-B 4 us; rates Table 22-56; A-MPDU of 1,048,575 bytes
+ * same, with VHT-SIG-B 4 us; rates 22.5; A-MPDU of 1,048,575 bytes
  * (8.4.2.160.2).
  */
 #define HT_ROW(kind_, name_, clause_, rate, plcp, rx_start, longest)	\

@@ -5,7 +5,7 @@
  *
  * Source: IEEE Std 802.11-2012, Tables 18-4 (OFDM) and 20-30 (HT, 20 MHz, one
  * stream, 800 ns guard interval), 16.4.6.4 and 17.4.6.5 (DSSS and HR/DSSS);
- * 802.11ac-2013, Table 22-56 (VHT, the same at 80 MHz).
+ * 802.11ac-2013, 22.5 (VHT, the same at 80 MHz).
  */
 #ifndef DCFMEDIUM_PHY_RATE_H
 #define DCFMEDIUM_PHY_RATE_H

@@ -100,6 +100,15 @@ void record_reply(struct recording *recording, ns_t now, int from,
 	put_frame(recording, from, frame);
 }
 
+void record_channel(struct recording *recording, ns_t now, int station,
+		    unsigned int freq)
+{
+	if (!recording->file)
+		return;
+	begin_event(recording, now);
+	fprintf(recording->file, "channel %d %u\n", station, freq);
+}
+
 void record_mark(struct recording *recording, ns_t now)
 {
 	if (!recording->file)

@@ -9,6 +9,7 @@
  *	option NAME VALUE			as on the command line
  *	HOW NS station WORDS			as the value of --station
  *	HOW NS frame FROM TO BYTES FLAGS RATE
+ *	HOW NS channel STATION MHZ		as mac_set_channel() is told
  *	HOW NS mark
  *	HOW NS end EVENTS DIGEST		the last line
  * NS is the time in nanoseconds. HOW says what went before it: "+" that the
@@ -50,6 +51,8 @@ void record_station(struct recording *recording, ns_t now,
 		    const struct mac_station_config *station);
 void record_frame(struct recording *recording, ns_t now, int from,
 		  const struct mac_frame *frame);
+void record_channel(struct recording *recording, ns_t now, int station,
+		    unsigned int freq);
 void record_mark(struct recording *recording, ns_t now);
 
 /* A frame that is handed in from within ops->done(). */

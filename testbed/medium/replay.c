@@ -23,6 +23,7 @@
 enum event_kind {
 	EVENT_STATION,
 	EVENT_FRAME,
+	EVENT_CHANNEL,
 	EVENT_MARK,
 	EVENT_END,
 };
@@ -34,6 +35,7 @@ struct event {
 	ns_t at;
 	struct mac_station_config station;
 	int from;
+	unsigned int freq;	/* of a channel that @from goes to */
 	struct mac_frame frame;
 	uint64_t events;	/* of the last line: how many came before it */
 	uint64_t digest;
@@ -244,6 +246,12 @@ static void read_event(struct replay *replay, char *words)
 	} else if (!strcmp(words, "frame") && rest) {
 		event->kind = EVENT_FRAME;
 		read_frame(replay, rest, event);
+	} else if (!strcmp(words, "channel") && rest) {
+		event->kind = EVENT_CHANNEL;
+		if (sscanf(rest, "%d %u%n", &event->from, &event->freq, &end) != 2 ||
+		    rest[end] || event->from < 0 ||
+		    event->from >= replay->mac.n_stations)
+			bad_line(replay, "is not `channel STATION MHZ` of a station that is there");
 	} else if (!strcmp(words, "station") && rest) {
 		event->kind = EVENT_STATION;
 		event->station = (struct mac_station_config){ 0 };
@@ -255,7 +263,7 @@ static void read_event(struct replay *replay, char *words)
 			  &event->digest, &end) == 2 && !rest[end]) {
 		event->kind = EVENT_END;
 	} else {
-		bad_line(replay, "is none of station, frame, mark and end");
+		bad_line(replay, "is none of station, frame, channel, mark and end");
 	}
 }
 
@@ -367,6 +375,9 @@ static void play_event(struct replay *replay)
 	case EVENT_FRAME:
 		enqueue_next(replay);
 		return;
+	case EVENT_CHANNEL:
+		mac_set_channel(&replay->mac, event->from, event->freq);
+		break;
 	case EVENT_MARK:
 		mac_mark(&replay->mac, replay->now);
 		break;

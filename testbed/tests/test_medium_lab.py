@@ -10,6 +10,8 @@ from math import sqrt
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from apbed import lab
 from apbed.kernels import LabKernel
 from apbed.models.edca import Category, shares
@@ -19,7 +21,7 @@ BIN = Path(__file__).resolve().parents[2] / "build" / "bin"
 # An access point and two stations; `work` is what they do.
 SCRIPT = """\
 set -e
-insmod {hwsim} radios=3
+insmod {hwsim} radios=4
 {bin}/dcfmedium hwsim {air} --stats medium.json --record arrivals.txt \
     --station 02:00:00:00:00:00,name=ap --station 02:00:00:00:01:00,name=sta1 \
     --station 02:00:00:00:02:00,name=sta2{far} > ready &
@@ -80,6 +82,30 @@ sleep 1
 kill -USR1 $medium
 wait $flows
 kill $sink
+"""
+
+# Both stations send to the access point all the time.
+BOTH = """\
+/usr/bin/python3 blast.py & sink=$!
+for n in 1 2; do
+    ip netns exec sta$n /usr/bin/python3 blast.py 0 & flows="$flows $!"
+done
+sleep 1
+kill -USR1 $medium
+wait $flows
+kill $sink
+"""
+
+# A second cell beside the first, on another channel: sta2 changes over to it.
+TWO_CELLS = """\
+printf 'interface=wlan3\\nssid=other\\nhw_mode=b\\nchannel=6\\n' > /run/other.conf
+ip netns add other
+iw phy phy3 set netns name other
+ip netns exec other hostapd -B /run/other.conf > other.log
+ip netns exec other ip address add 10.1.0.1/24 dev wlan3
+ip netns exec sta2 iw dev wlan2 disconnect
+ip netns exec sta2 iw dev wlan2 connect -w other 2437 > connect3.log
+ip netns exec other /usr/bin/python3 blast.py & other=$!
 """
 
 
@@ -156,4 +182,56 @@ def test_tids_share_the_air_as_edca_says(lab_kernel: LabKernel, tmp_path: Path) 
     for count, share in zip(counts, shares(1, categories).successes, strict=True):
         chance = 4 * sqrt(total * share * (1 - share))
         assert abs(count - total * share) < 0.05 * total * share + chance
+    assert_replayed(stats, tmp_path)
+
+
+def saturated(*words: str) -> dict[str, Any]:
+    """Two stations that always have such a frame for a third, without a kernel."""
+    command = [str(BIN / "dcfmedium"), "saturate", "--phy", "ofdm-54", "--payload", "1500"]
+    command += ["--stations", "2", "--sink", "--seconds", "200", "--json", *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    stats: dict[str, Any] = json.loads(done.stdout)
+    return stats
+
+
+def test_hidden_stations_collide_as_in_saturate(lab_kernel: LabKernel, tmp_path: Path) -> None:
+    """The core is the same, what fills its queues is not: a kernel's sockets here."""
+    (tmp_path / "blast.py").write_text(BLAST)
+    stats = play(
+        lab_kernel,
+        tmp_path,
+        air="--phy ofdm-54 --hidden sta1:sta2",
+        far="",
+        mode="a",
+        wmm=0,
+        channel=36,
+        freq=5180,
+        work=BOTH,
+    )
+    expected = saturated("--hidden", "sta1:sta2")["collision_probability"]
+    assert expected > 3 * saturated()["collision_probability"]
+    assert stats["collision_probability"] == pytest.approx(expected, rel=0.1)
+    assert_replayed(stats, tmp_path)
+
+
+def test_cells_on_two_channels_do_not_hear_each_other(
+    lab_kernel: LabKernel, tmp_path: Path
+) -> None:
+    """Each delivers what it would alone: 2 x 6.2 Mb/s (Documentation/medium.md), no collision."""
+    (tmp_path / "blast.py").write_text(BLAST)
+    stats = play(
+        lab_kernel,
+        tmp_path,
+        air="--phy hrdsss-11",
+        far="",
+        mode="b",
+        wmm=0,
+        channel=1,
+        freq=2412,
+        work=TWO_CELLS + BOTH.replace("kill $sink", "kill $sink $other"),
+    )
+    senders = [s for s in stats["stations"] if s["name"] in ("sta1", "sta2")]
+    for sender in senders:
+        assert sender["collisions"] < 0.02 * sender["tx"]  # with its access point's few frames
+        assert sender["delivered"] > 3 * 6.2e6 / 8 / 1500 * 0.95
     assert_replayed(stats, tmp_path)

@@ -118,7 +118,7 @@ STATION = "= 0 station 02:00:00:00:00:00,retry=7,cwmin=16,cwmax=1024\n"
         (f"{HEAD}= x mark\n", ":3: does not begin with +, = or @"),
         (f"{HEAD}? 0 mark\n", ":3: does not begin with +, = or @"),
         (f"{HEAD}= 5 mark\n+ 4 mark\n", ":4: goes back in time"),
-        (f"{HEAD}= 0 marked\n", ":3: is none of station, frame, mark and end"),
+        (f"{HEAD}= 0 marked\n", ":3: is none of station, frame, channel, mark and end"),
         (f"{HEAD}= 0 frame 0 0 100 a 0\n", ":3: names a station there is none of"),
         (f"{HEAD}{STATION}= 0 frame 0 -3 100 a 0\n", ":4: names a station"),
         (f"{HEAD}{STATION}= 0 frame 0 -1 0 a 0\n", ":4: has a frame of an impossible length"),

@@ -125,7 +125,7 @@ static void ht_times(int *failures)
 }
 
 /*
- * Data bits per symbol: Table 18-4; Table 20-30: 52 data carriers; Table 22-56:
+ * Data bits per symbol: Table 18-4; Table 20-30: 52 data carriers; 22.5:
  * 234 of them; times bits per carrier times code rate. One symbol more or less
  * is what a PSDU one byte beyond a whole number of symbols shows.
  */
