@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What a scenario says of its stations' radios, in words: checked before anything starts.
 
-`medium.stations` is "sta1,rate=1 sta2,snr=12", fields of dcfmedium's --station by name. dcfmedium
-itself checks the fields' values, as it does `medium.phy`, `medium.edca` and `medium.channel`.
+`medium.stations` is "sta1,rate=1 sta2,snr=12", fields of dcfmedium's --station by name, and
+`medium.hidden` "sta1:sta2 sta1:sta3", pairs that do not hear each other. dcfmedium itself checks
+the fields' values, as it does `medium.phy`, `medium.edca` and `medium.channel`.
 """
 
 from __future__ import annotations
@@ -24,6 +25,10 @@ def check(values: Mapping[str, Any]) -> None:
             f"medium.rates = 'kernel': expected medium.phy to be hrdsss-11 or erp-ofdm, not {phy!r}"
         )
     known = ["ap", *(f"sta{k}" for k in range(1, values["station.count"] + 1))]
+    for word in values["medium.hidden"].split():
+        ends = word.split(":")
+        if len(ends) != 2 or ends[0] == ends[1] or not set(ends) <= set(known):
+            raise ApbedError(f"medium.hidden: {word!r}: expected A:B, two of {known}")
     named = []
     for word in values["medium.stations"].split():
         name, comma, fields = word.partition(",")

@@ -66,6 +66,7 @@ KEYS: dict[str, Key] = {
     "medium.rts": Key(int, -1, -1, 2**20),
     "medium.channel": Key(str, "ideal"),
     "medium.stations": Key(str, ""),
+    "medium.hidden": Key(str, ""),
     "medium.pcap": Key(bool, False),
     "medium.record": Key(bool, False),
     "ap.qdisc": Key(str),

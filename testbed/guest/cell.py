@@ -71,6 +71,8 @@ def air_words(medium: dict[str, Any]) -> list[str]:
         words += ["--rts", str(medium["rts"])]
     if medium["channel"] != "ideal":
         words += ["--channel", medium["channel"]]
+    for pair in medium["hidden"].split():
+        words += ["--hidden", pair]
     return words
 
 

@@ -50,6 +50,10 @@ def load(tmp_path: Path, text: str = CELL, *settings: str) -> scenario.Scenario:
             "cell.toml: medium.stations: no station 'sta2'; expected one of ['ap', 'sta1']",
         ),
         (
+            "medium.hidden=sta1:sta2",
+            "cell.toml: medium.hidden: 'sta1:sta2': expected A:B, two of ['ap', 'sta1']",
+        ),
+        (
             "medium.stations=sta1",
             "cell.toml: medium.stations: 'sta1': expected NAME,FIELD=VALUE, as sta1,rate=1",
         ),
