@@ -253,7 +253,7 @@ def test_counters_have_tcs_names(bench: Path) -> None:
 
 
 def test_the_bound_above_is_shown(bench: Path) -> None:
-    said = "\nin flight 0 of 5, throttled 0, stalled stations 0, back-pressure "
+    said = "\nin flight 0 of 5, throttled 0, stalled 0, back-pressure "
     assert said in (bench / "inflight.txt").read_text()
 
 

@@ -14,7 +14,7 @@
 
 struct wrap;
 
-enum unit { UNIT_NUMBER, UNIT_BYTES, UNIT_MS };
+enum unit { UNIT_NUMBER, UNIT_BYTES, UNIT_MS, UNIT_SWITCH };
 
 /* A u32 attribute of TCA_OPTIONS, named as tc names it. */
 struct option {
@@ -30,7 +30,8 @@ struct counter {
 	const char *name;		/* NULL ends the table */
 	size_t offset, size;		/* in the union; 4 or 8 bytes */
 	enum { ADD, LARGEST } sum;	/* over several qdiscs of a device */
-	enum { COUNT, SIGNED, ESTIMATE, BACKPRESSURE } form;
+	/* UNLESS_0: left out then, as tc does. */
+	enum { COUNT, UNLESS_0, SIGNED, ESTIMATE, BACKPRESSURE } form;
 };
 
 struct discipline {
@@ -54,6 +55,9 @@ uint64_t counter_read(const struct counter *counter, const struct qdisc *qdisc);
 
 /* The counter of that name, 0 if the kind has none. */
 uint64_t counter_named(const char *name, const struct qdisc *qdisc);
+
+/* The word for that value of an option, or NULL: it is a number. */
+const char *option_word(const struct option *option, uint32_t value);
 
 /* The word for an enum tc_inflight_backpressure. */
 const char *backpressure_word(uint64_t state);

@@ -19,6 +19,7 @@ static const struct option lasack_options[] = {
 	{ "halflife", TCA_LASACK_HALFLIFE, UNIT_MS, "off", NULL },
 	{ "quantum", TCA_LASACK_QUANTUM, UNIT_BYTES, "off", NULL },
 	{ "floor", TCA_LASACK_FLOOR, UNIT_NUMBER, "off", NULL },
+	{ "observe", TCA_LASACK_OBSERVE, UNIT_SWITCH, "off", NULL },
 	{ "inflight", TCA_LASACK_INFLIGHT, UNIT_NUMBER, "off", "auto" },
 	{ NULL, 0, 0, NULL, NULL },
 };
@@ -49,6 +50,15 @@ static const struct counter lasack_counters[] = {
 	COUNTER(lasack, "untracked", untracked, ADD),
 	COUNTER(lasack, "enqueued", enqueued, ADD),
 	COUNTER(lasack, "purged", purged, ADD),
+	COUNTER(lasack, "observed", observed, ADD),
+	COUNTER(lasack, "observed_bytes", observed_bytes, ADD),
+	COUNTER(lasack, "stalls", stalls, ADD),
+	COUNTER(lasack, "stalled", stalled, ADD),
+	COUNTER(lasack, "early", early, ADD),
+	FORMED(lasack, "backpressure", backpressure, LARGEST, BACKPRESSURE),
+	COUNTER(lasack, "in_flight_bytes", in_flight_bytes, ADD),
+	FORMED(lasack, "in_flight_limit", in_flight_limit, ADD, UNLESS_0),
+	FORMED(lasack, "in_flight_limit_bytes", in_flight_limit_bytes, ADD, UNLESS_0),
 	{ NULL, 0, 0, ADD, COUNT },
 };
 
@@ -89,11 +99,11 @@ static const struct option inflight_options[] = {
 static const struct counter inflight_counters[] = {
 	COUNTER(inflight, "in_flight", packets, ADD),
 	COUNTER(inflight, "in_flight_bytes", bytes, ADD),
-	COUNTER(inflight, "auto_limit_bytes", auto_limit, ADD),
+	FORMED(inflight, "auto_limit_bytes", auto_limit, ADD, UNLESS_0),
 	COUNTER(inflight, "tracked", tracked, ADD),
 	COUNTER(inflight, "untracked", untracked, ADD),
 	COUNTER(inflight, "throttled", throttled, ADD),
-	COUNTER(inflight, "auto_limit_packets", auto_packets, ADD),
+	FORMED(inflight, "auto_limit_packets", auto_packets, ADD, UNLESS_0),
 	COUNTER(inflight, "counted", counted, ADD),
 	COUNTER(inflight, "stalls", stalls, ADD),
 	COUNTER(inflight, "stalled", stalled, ADD),
@@ -215,4 +225,13 @@ const char *backpressure_word(uint64_t state)
 	};
 
 	return state < sizeof(words) / sizeof(*words) ? words[state] : "unknown";
+}
+
+const char *option_word(const struct option *option, uint32_t value)
+{
+	if (!value)
+		return option->zero;
+	if (option->unit == UNIT_SWITCH)
+		return "on";
+	return ~value ? NULL : option->ones;
 }

@@ -41,7 +41,7 @@ static void put_options(FILE *out, const struct qdisc *qdisc)
 	fputs(",\"options\":{", out);
 	for (const struct option *o = qdisc->of->options; o->name; o++) {
 		uint32_t value = qdisc->option[o->attribute];
-		const char *word = !value ? o->zero : !~value ? o->ones : NULL;
+		const char *word = option_word(o, value);
 
 		if (!(qdisc->options & 1U << o->attribute))
 			continue;
@@ -58,9 +58,12 @@ static void put_options(FILE *out, const struct qdisc *qdisc)
 
 static void put_counter(FILE *out, const struct counter *counter, uint64_t value)
 {
+	if (counter->form == UNLESS_0 && !value)
+		return;
 	fprintf(out, ",\"%s\":", counter->name);
 	switch (counter->form) {
 	case COUNT:
+	case UNLESS_0:
 		fprintf(out, "%" PRIu64, value);
 		break;
 	case SIGNED:

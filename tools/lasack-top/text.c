@@ -17,12 +17,11 @@
 /* As it is written for tc: there k is 1024. */
 static struct text format_option(const struct option *option, uint32_t value)
 {
+	const char *word = option_word(option, value);
 	struct text out;
 
-	if (!value && option->zero)
-		snprintf(out.text, sizeof(out.text), "%s", option->zero);
-	else if (!~value && option->ones)
-		snprintf(out.text, sizeof(out.text), "%s", option->ones);
+	if (word)
+		snprintf(out.text, sizeof(out.text), "%s", word);
 	else if (option->unit == UNIT_BYTES && value && !(value & 0xfffff))
 		snprintf(out.text, sizeof(out.text), "%um", value >> 20);
 	else if (option->unit == UNIT_BYTES && value && !(value & 0x3ff))
@@ -93,7 +92,8 @@ static void put_in_flight(struct wrap *wrap, const struct snapshot *snapshot)
 		return;
 	}
 	packets = counter_named("in_flight", &total);
-	learnt = counter_named("auto_limit_bytes", &total);
+	learnt = counter_named(total.of == &inflight ? "auto_limit_bytes" :
+			       "in_flight_limit_bytes", &total);
 	if (limit != TC_INFLIGHT_AUTO)
 		wrap_item(wrap, "in flight %" PRIu64 " of %u", packets, limit);
 	else if (learnt)
@@ -102,8 +102,8 @@ static void put_in_flight(struct wrap *wrap, const struct snapshot *snapshot)
 	else
 		wrap_item(wrap, "in flight %" PRIu64 " (auto)", packets);
 	wrap_item(wrap, "throttled %" PRIu64, counter_named("throttled", &total));
-	if (total.of == &inflight) {
-		wrap_item(wrap, "stalled stations %" PRIu64, counter_named("stalled", &total));
+	if (total.of != &ackwrr) {
+		wrap_item(wrap, "stalled %" PRIu64, counter_named("stalled", &total));
 		wrap_item(wrap, "back-pressure %s",
 			  backpressure_word(counter_named("backpressure", &total)));
 	}

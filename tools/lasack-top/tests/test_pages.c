@@ -84,10 +84,12 @@ static struct qdisc *add_lasack(struct snapshot *snapshot, uint32_t handle, uint
 	qdisc->handle = handle;
 	qdisc->parent = parent;
 	qdisc->options = 1U << TCA_LASACK_LIMIT | 1U << TCA_LASACK_IDLE |
-			 1U << TCA_LASACK_INFLIGHT | 1U << TCA_LASACK_QUANTUM;
+			 1U << TCA_LASACK_INFLIGHT | 1U << TCA_LASACK_QUANTUM |
+			 1U << TCA_LASACK_OBSERVE;
 	qdisc->option[TCA_LASACK_LIMIT] = 100;
 	qdisc->option[TCA_LASACK_IDLE] = 300000;
 	qdisc->option[TCA_LASACK_INFLIGHT] = TC_INFLIGHT_AUTO;
+	qdisc->option[TCA_LASACK_OBSERVE] = 1;
 	return qdisc;
 }
 
@@ -260,6 +262,8 @@ static void test_page(int *failures)
 
 	qdisc->bytes = 1234567;
 	qdisc->xstats.lasack.in_flight = 3;
+	qdisc->xstats.lasack.in_flight_limit_bytes = 12345;
+	qdisc->xstats.lasack.backpressure = TC_INFLIGHT_EFFECTIVE;
 	qdisc->xstats.lasack.small_delay_max = 12345;
 	add_flow(&snapshot, 11, 0, 3000000)->backlog_packets = 23;
 	add_flow(&snapshot, 12, 1000000, 0);
@@ -268,11 +272,12 @@ static void test_page(int *failures)
 	snapshot.flows[0].rate_share = 1;
 	EXPECT_IN(page(&snapshot, 80),
 		  "01:01:01  wlan0, lasack 2: parent 1:1\n"
-		  "lasack limit 100, idle 300s, quantum off, inflight auto\n"
+		  "lasack limit 100, idle 300s, quantum off, observe on, inflight auto\n"
 		  "sent 1.23 MB, 0 packets, dropped 0, backlog 0 packets, 0 B\n"
 		  "delay small 0 us (max 12.3 ms), large 0 us (max 0 us), pushed out 0\n"
 		  "flows 0 (0 with packets), evicted 0, expired 0, overflow 0\n"
-		  "in flight 3 (auto), throttled 0\n"
+		  "in flight 3 (auto: 12.3 kB), throttled 0, stalled 0, "
+		  "back-pressure effective\n"
 		  "\n"
 		  "DIR  PROT ATTAINED   %   Mb/s   % QUEUE TO              FROM\n"
 		  "up   tcp   3.00 MB  75   2.47 100    23 10.1.0.11:40011 10.0.0.2:5001\n"
@@ -288,7 +293,7 @@ static void test_page(int *failures)
 	qdisc->xstats.inflight.packets = 5;
 	EXPECT_IN(page(&snapshot, 80), "wlan0, lasack 2: parent 1:1, inflight 1: root\n");
 	EXPECT_IN(page(&snapshot, 80), "\nin flight 5 of 8, throttled 0, "
-		  "stalled stations 0, back-pressure untried\n");
+		  "stalled 0, back-pressure untried\n");
 	snapshot_clear(&snapshot);
 }
 
@@ -357,7 +362,7 @@ static void test_width(int *failures)
 	char *rest, *line;
 
 	memset(&qdisc->xstats, 0xff, sizeof(qdisc->xstats));
-	qdisc->options = 0x1fe;
+	qdisc->options = 0x3fe;
 	memset(&qdisc->option, 0xfe, sizeof(qdisc->option));
 	qdisc->bytes = qdisc->packets = UINT64_MAX;
 	qdisc->drops = qdisc->backlog_bytes = qdisc->backlog_packets = UINT32_MAX;
@@ -390,7 +395,7 @@ static void test_json(int *failures)
 	EXPECT_IN(json(&snapshot), "{\"schema\":1,\"time_s\":1.500,\"interval_s\":null,"
 		  "\"device\":\"w\\\"\\\\\\u0001\",\"qdiscs\":[{\"kind\":\"lasack\","
 		  "\"handle\":\"2:\",\"parent\":\"root\",\"options\":{\"limit\":100,"
-		  "\"idle\":300000000,\"quantum\":\"off\",\"inflight\":\"auto\"},");
+		  "\"idle\":300000000,\"quantum\":\"off\",\"observe\":\"on\",\"inflight\":\"auto\"},");
 	EXPECT_IN(json(&snapshot), ",\"evicted\":18446744073709551615,");
 	EXPECT_IN(json(&snapshot), "\"flows\":[{\"qdisc\":\"2:\",\"class\":\"2:b\","
 		  "\"direction\":\"up\",\"protocol\":6,"
