@@ -9,9 +9,11 @@
  * driver may buffer for a sleeper, as it has to for IEEE 802.11's power save
  * (the beacon must say that there is something), and the cell goes on.
  *
- * When nobody's packets are freed it is the device that hangs, not a station
- * that sleeps: a stalled station's new packets are excused only if others' have
- * gone out since. A station that was seen to doze is excused sooner next time.
+ * When nobody's packets are freed it may be the device that hangs, not a station
+ * that sleeps: a stalled station's new packets are excused for good only if
+ * others' have gone out since. But the others' may wait behind them in a FIFO: so
+ * in doubt twice as many are excused after each stall time without a sign of
+ * life. A station that was seen to doze is excused sooner next time.
  *
  * The bound "auto" is that of dynamic queue limits on bytes
  * (lib/dynamic_queue_limits.c), but not less than what leaves in 4 ms when
@@ -37,6 +39,8 @@
 #define INFLIGHT_PROBES		8	/* places a station may be in */
 #define INFLIGHT_DOZES		3	/* a dozer's stall time is halved so often */
 #define INFLIGHT_PROMPT		32	/* packets in time that make up for a doze */
+
+#define INFLIGHT_DOUBTS		10	/* at most 2^10 packets are excused in doubt */
 
 #define INFLIGHT_AUTO_NS	(4 * NSEC_PER_MSEC)
 #define INFLIGHT_AUTO_PACKETS	2U	/* at least: one on the air, one ready */
@@ -79,6 +83,8 @@ struct inflight_account {
 	u32	out_bytes;
 	u32	counted;	/* packets against the bound; bytes are in dql */
 	u32	auto_packets;
+	u32	excused;	/* packets that may still be excused in doubt */
+	u8	doubts;		/* stall times since the last sign of life */
 	u64	stalls;		/* so far */
 	u64	alive;		/* ns: last sign of life, of this station */
 	struct inflight_station	*alive_station;
@@ -159,6 +165,20 @@ static inline bool inflight_is_asleep(const struct inflight_account *account,
 	       inflight_others_alive(account, station) > station->stalled_at;
 }
 
+/* Does a packet handed down to the station count? */
+static inline bool inflight_counts(struct inflight_account *account,
+				   const struct inflight_station *station)
+{
+	if (!station->stalled_at)
+		return true;
+	if (inflight_is_asleep(account, station))
+		return false;
+	if (!account->excused)
+		return true;
+	account->excused--;
+	return false;
+}
+
 /**
  * inflight_account_add() - a packet is handed down
  * @account: the account
@@ -172,7 +192,7 @@ static inline void inflight_account_add(struct inflight_account *account,
 					struct inflight_ticket *ticket)
 {
 	struct inflight_station *station = inflight_account_station(account, address);
-	bool counts = !inflight_is_asleep(account, station);
+	bool counts = inflight_counts(account, station);
 
 	ticket->station = station;
 	ticket->at = now;
@@ -265,6 +285,8 @@ static inline void inflight_station_lives(struct inflight_account *account,
 	}
 	station->stalled_at = 0;
 	station->since = now;
+	account->doubts = 0;
+	account->excused = 0;
 
 	if (account->alive_station != station) {
 		account->others_alive = account->alive;
@@ -341,11 +363,20 @@ static inline void inflight_station_stall(struct inflight_account *account,
 /* Stall the stations whose time is over. */
 static inline void inflight_account_expire(struct inflight_account *account, u64 now)
 {
+	struct inflight_station *station;
+	bool doubt = false;
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(account->stations); i++) {
-		if (inflight_station_deadline(account, &account->stations[i]) <= now)
-			inflight_station_stall(account, &account->stations[i], now);
+		station = &account->stations[i];
+		if (inflight_station_deadline(account, station) > now)
+			continue;
+		doubt |= inflight_others_alive(account, station) <= station->since;
+		inflight_station_stall(account, station, now);
+	}
+	if (doubt) {
+		account->doubts = min(account->doubts + 1, INFLIGHT_DOUBTS);
+		account->excused = 1U << account->doubts;
 	}
 }
 

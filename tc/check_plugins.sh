@@ -76,7 +76,7 @@ refused lasack observe 1 -- "lasack: observe cannot be \"1\": give on or off"
 refused lasack observe -- "lasack: observe has no value: give on or off"
 refused lasack weights 2 1 -- "lasack: unknown option \"weights\": known are limit,\
  memory_limit, flows, idle, halflife, quantum, floor, observe, inflight"
-weights="1 to 255"
+weights="1 to 255 or auto"
 refused ackwrr weights -- "ackwrr: weights has no value: give $weights"
 refused ackwrr weights 2 -- "ackwrr: weights has but one value: give $weights"
 refused ackwrr weights 2 256 -- "ackwrr: weights cannot be \"256\": give $weights"

@@ -159,19 +159,42 @@ static void inflight_sleeper_is_excused(struct kunit *test)
 	expect_empty(test);
 }
 
-/* If nothing of anybody is freed, the device hangs: one bound for each stall time. */
+/* If nothing of anybody is freed: the bound, and 2, 4, 8... more. */
 static void inflight_hung_device(struct kunit *test)
 {
+	static const u32 out[] = { 2, 2 + 4, 6 + 6, 12 + 10, 22 + 18, 40 + 34 };
 	struct inflight_account *account = test->priv;
-	u32 i, handed = 0;
+	struct inflight_ticket last;
+	u32 i;
 
-	for (i = 0; i <= 1000; i += 10) {
-		expire(test, MS(i));
+	for (i = 0; i < ARRAY_SIZE(out); i++) {
+		expire(test, MS(100 * i));
 		while (has_room(test))
-			hand_down(test, ++handed % 4, MS(i));
+			last = hand_down(test, 1, MS(100 * i));
+		KUNIT_EXPECT_EQ(test, account->out, out[i]);
 	}
-	/* 2 at once, and 2 after each of 10 stall times. */
-	KUNIT_EXPECT_EQ(test, account->out, 22U);
+	/* It goes on: from now on the bound holds again. */
+	set_free(test, &last, MS(510));
+	while (has_room(test))
+		hand_down(test, 1, MS(510));
+	KUNIT_EXPECT_EQ(test, counted(test), 2U);
+	KUNIT_EXPECT_EQ(test, account->out, 74U);
+}
+
+/* Others' packets behind 500 of a sleeper in a FIFO do not wait for a second. */
+static void inflight_sleeper_ahead_in_a_fifo(struct kunit *test)
+{
+	u64 now = 0;
+	u32 ahead;
+
+	for (ahead = 500; ahead; ahead--) {
+		while (!has_room(test)) {
+			now = inflight_account_deadline(test->priv);
+			expire(test, now);
+		}
+		hand_down(test, 1, now);
+	}
+	KUNIT_EXPECT_LE(test, now, MS(1000));
 }
 
 /* What the driver drops while it is given a packet is no sign of life. */
@@ -310,6 +333,7 @@ static struct kunit_case inflight_cases[] = {
 	KUNIT_CASE(inflight_slow_station),
 	KUNIT_CASE(inflight_sleeper_is_excused),
 	KUNIT_CASE(inflight_hung_device),
+	KUNIT_CASE(inflight_sleeper_ahead_in_a_fifo),
 	KUNIT_CASE(inflight_drop_is_no_life),
 	KUNIT_CASE(inflight_dozer_is_excused_sooner),
 	KUNIT_CASE(inflight_many_stations),

@@ -139,6 +139,7 @@ def suites() -> list[Suite]:
         Suite("kunit", _kunit(kernel)),
         Suite("kunit-debug", _kunit(debug)),
         Suite("churn", _in_lab(debug, "selftests/qdisc_churn.sh")),
+        Suite("inflight-life", _in_lab(debug, "selftests/inflight_life.sh")),
         Suite("fuzz-netlink", _in_lab(debug, "selftests/watched.sh 'fuzz_netlink.py 6000'")),
         Suite("fuzz-packets", _in_lab(debug, "selftests/fuzz_packets.sh 150000")),
         Suite("tdc", _in_lab(kernel, 'selftests/tdc.sh "$(.venv/bin/apbed kernel tdc)"')),
