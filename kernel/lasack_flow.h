@@ -47,6 +47,7 @@ struct lasack_flow {
 	struct rb_node		wait_node;
 
 	u64			idle_since;	/* ns; while none is queued */
+	u64			waiting_since;	/* ns, for the floor */
 
 	struct lasack_sum	attained;	/* both directions */
 	u64			sent;		/* bytes of these, without decay: data */
@@ -57,6 +58,7 @@ struct lasack_flow {
 				uncharged:1,	/* attained stays 0: control frames */
 				finished:1,	/* FIN: first to be forgotten */
 				reversed:1,	/* the last packet came from key.addr[1] */
+				starved:1,	/* not served for its sum since then */
 				aborted:1;	/* RST: forgotten once idle */
 };
 
@@ -113,6 +115,7 @@ static inline void lasack_flow_new_life(struct lasack_flow *flow)
 	flow->sent = 0;
 	flow->received = 0;
 	flow->ack_seen = 0;
+	flow->starved = 0;
 	flow->finished = 0;
 	flow->aborted = 0;
 }

@@ -14,12 +14,15 @@
  * gets them in a row.
  *
  * Least attained service starves the largest. A floor, in percent, is a share of
- * the service that goes to the packets that have waited longest, whatever
- * their sums: each byte sent earns the floor its share, and when that pays for
- * the packet that has waited longest, it is the next. Service is what it is for
- * the sums: the bytes of a packet and those it acknowledges. By its own bytes
- * alone an ACK would be almost free, and uploads would have the floor's share
- * many times over.
+ * the service that goes to the flow that has waited longest, whatever its sum:
+ * each byte sent earns the floor its share, and when that pays for the first
+ * packet of that flow, it is the next. Service is what it is for the sums: the
+ * bytes of a packet and those it acknowledges. By its own bytes alone an ACK
+ * would be almost free, and uploads would have the floor's share many times over.
+ *
+ * A flow has waited since it was last served for its sum. A TCP sends its next
+ * packet when the one before has got through: what waits is the connection, and a
+ * wait of the packet alone would begin anew with each.
  *
  * Push-out takes the oldest packet of the flow with the largest sum: the newer
  * ACKs say what it said, and a sender learns soonest of lost data. A flow's
@@ -60,6 +63,13 @@ struct lasack_station {
 	struct rb_node		node;	/* among the stations if it has any */
 };
 
+/*
+ * The floor is for the flow that has waited longest, but not for ever: while it
+ * has the floor its wait grows a sixteenth slower than others'. So of two that
+ * never end each has its turn, and newcomers never come before them.
+ */
+#define LASACK_TURN_SHIFT	4
+
 /* A flow is large from that sum on, in bytes. */
 #define LASACK_LARGE	100000
 
@@ -85,6 +95,7 @@ struct lasack_queue {
 
 	u32			floor;	/* percent */
 	u64			floor_credit; /* bytes of service * 100 */
+	u64			floor_served; /* ns: when it last served a flow */
 
 	struct lasack_observer	*observer; /* NULL: off */
 	struct lasack_table	*table;
@@ -142,8 +153,12 @@ static inline bool lasack_drop_less(struct rb_node *a, const struct rb_node *b)
 
 static inline bool lasack_wait_less(struct rb_node *a, const struct rb_node *b)
 {
-	return lasack_cb(rb_entry(a, struct lasack_flow, wait_node)->head)->arrival <
-	       lasack_cb(rb_entry(b, struct lasack_flow, wait_node)->head)->arrival;
+	const struct lasack_flow *first = rb_entry(a, struct lasack_flow, wait_node);
+	const struct lasack_flow *second = rb_entry(b, struct lasack_flow, wait_node);
+
+	if (first->waiting_since != second->waiting_since)
+		return first->waiting_since < second->waiting_since;
+	return lasack_cb(first->head)->arrival < lasack_cb(second->head)->arrival;
 }
 
 /* The station's least flow is another. */
@@ -249,6 +264,8 @@ static inline void lasack_queue_add(struct lasack_queue *q, struct sk_buff *skb,
 		lasack_flow_charge_upload(flow, lasack_observer_take(q->observer, &seg->key),
 					  cb, q->age);
 	q->arrival = max(q->now, q->arrival + 1);
+	if (!flow->head && !flow->starved)
+		flow->waiting_since = q->arrival;
 	cb->arrival = q->arrival;
 	cb->memory = skb->truesize;
 	q->memory += cb->memory;
@@ -283,7 +300,9 @@ static inline struct sk_buff *lasack_queue_take(struct lasack_queue *q,
 	q->memory -= lasack_cb(skb)->memory;
 	if (sent)
 		lasack_flow_send(flow, lasack_cb(skb), q->age);
-	else if (flow->head)
+	else
+		flow->starved = 1;
+	if (!sent && flow->head)
 		/* What it would have acknowledged, the next one does. */
 		lasack_cb(flow->head)->acked =
 			min_t(u64, U32_MAX, (u64)lasack_cb(flow->head)->acked +
@@ -330,18 +349,23 @@ static inline struct lasack_flow *lasack_queue_due(struct lasack_queue *q)
 {
 	struct lasack_flow *flow = rb_entry(rb_first_cached(&q->wait),
 					    struct lasack_flow, wait_node);
-	u64 cost = 100ULL * lasack_service(flow->head);
+	u32 service = lasack_service(flow->head);
 
-	if (!q->floor || q->floor_credit < cost)
+	if (!q->floor || q->floor_credit < 100ULL * service)
 		return NULL;
-	q->floor_credit -= cost;
+	q->floor_credit -= 100ULL * service;
+	flow->starved = 1;
+	flow->waiting_since += (q->now - q->floor_served) >> LASACK_TURN_SHIFT;
+	q->floor_served = q->now;
 	return flow;
 }
 
 static inline void lasack_queue_set_floor(struct lasack_queue *q, u32 percent)
 {
-	if (q->floor != percent)
+	if (q->floor != percent) {
 		q->floor_credit = 0;
+		q->floor_served = q->now;
+	}
 	q->floor = percent;
 }
 
@@ -364,6 +388,8 @@ static inline struct sk_buff *lasack_queue_serve(struct lasack_queue *q)
 	if (!flow) {
 		flow = lasack_station_least(lasack_queue_station(q));
 		q->run_left -= qdisc_pkt_len(flow->head);
+		flow->starved = 0;
+		flow->waiting_since = max(q->now, q->arrival);
 	}
 	q->floor_credit += (u64)q->floor * lasack_service(flow->head);
 	return lasack_queue_take(q, flow, true);
@@ -373,18 +399,28 @@ static inline struct sk_buff *lasack_queue_serve(struct lasack_queue *q)
  * lasack_queue_push_out() - take a packet of the flow with the largest sum
  * @q: the queue
  *
- * A flow with but one packet is spared while another has more, and control
- * frames while there is anything else.
+ * A flow with but one packet is spared while another has more, the flow that
+ * the floor serves next while another has any, and control frames while there is
+ * anything else.
  *
  * Return: the packet, or NULL if the queue is empty.
  */
 static inline struct sk_buff *lasack_queue_push_out(struct lasack_queue *q)
 {
-	struct rb_node *largest = rb_first_cached(&q->drop);
+	struct rb_node *first = rb_first_cached(&q->drop), *second;
+	struct lasack_flow *flow, *other;
 
-	if (!largest)
+	if (!first)
 		return NULL;
-	return lasack_queue_take(q, rb_entry(largest, struct lasack_flow, drop_node), false);
+	flow = rb_entry(first, struct lasack_flow, drop_node);
+	second = rb_next(first);
+	if (q->floor && second && !lasack_flow_can_spare(flow) &&
+	    flow == rb_entry(rb_first_cached(&q->wait), struct lasack_flow, wait_node)) {
+		other = rb_entry(second, struct lasack_flow, drop_node);
+		if (!other->uncharged)
+			flow = other;
+	}
+	return lasack_queue_take(q, flow, false);
 }
 
 /* A flow with packets moves to @table, or its packets to the shared flow. */

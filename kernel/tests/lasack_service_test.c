@@ -255,16 +255,55 @@ static void service_floor_takes_the_oldest(struct kunit *test)
 	expect_order(test, order, ARRAY_SIZE(order));
 }
 
-/* All of it: first come, first served, after the first packet. */
-static void service_floor_of_all_is_a_fifo(struct kunit *test)
+/*
+ * Flow 1 and then flow 2 have had much and wait; each of them has one packet at a
+ * time, as a TCP that waits for its ACK has, while a new flow comes every ms. The
+ * floor is flow 1's, not of the one whose packet is older, for 16 times the 100 ms
+ * by which it was earlier: 1600 packets and every tenth of them. Then they share.
+ */
+static void service_floor_is_the_connections(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+	u32 i, mark, had[3] = {};
+
+	lasack_queue_set_floor(q, 10);
+	for (i = 1; i <= 2; i++) {
+		add_to(test, 1, data(i, 10000000), i);
+		serve(test);
+		q->floor_credit = 0;
+		q->floor_served = 200 * NSEC_PER_MSEC;
+		lasack_queue_advance(q, i * 100 * NSEC_PER_MSEC);
+		add_to(test, 1, data(i, 1000), i);
+	}
+	for (i = 0; i < 4000; i++) {
+		lasack_queue_advance(q, q->now + NSEC_PER_MSEC);
+		add_to(test, 2, data(100 + i, 1000), 3);
+		mark = serve(test);
+		if (mark == 3)
+			continue;
+		had[mark]++;
+		if (i < 1500)
+			KUNIT_ASSERT_EQ(test, mark, 1U);
+		add_to(test, 1, data(mark, 1000), mark);
+	}
+	KUNIT_EXPECT_GE(test, had[1], 150U + 110);
+	KUNIT_EXPECT_GE(test, had[2], 110U);
+}
+
+/* Its only packet is the largest sum's, and goes next but one of all others. */
+static void service_floor_spares_the_oldest(struct kunit *test)
 {
 	u32 i;
 
-	lasack_queue_set_floor(test->priv, 100);
-	for (i = 1; i <= 50; i++)
-		add_to(test, i % 3, data(i % 7 == 0, 1000), i);
-	for (i = 1; i <= 50; i++)
-		KUNIT_EXPECT_EQ(test, serve(test), i);
+	add(test, data(1, 1000000), 1);
+	serve(test);
+	add(test, data(1, 1000), 1);
+	for (i = 2; i < 5; i++)
+		add(test, data(i, 1000), i);
+	lasack_queue_set_floor(test->priv, 5);
+	KUNIT_EXPECT_EQ(test, push_out(test), 4U);
+	lasack_queue_set_floor(test->priv, 0);
+	KUNIT_EXPECT_EQ(test, push_out(test), 1U);
 }
 
 /* The average by hand: 800 / 8, then 100 - 100 / 8 + 1600 / 8. */
@@ -308,7 +347,8 @@ static struct kunit_case lasack_service_cases[] = {
 	KUNIT_CASE(service_of_an_ack_includes_pushed_out_ones),
 	KUNIT_CASE(service_of_a_forged_ack_is_bounded),
 	KUNIT_CASE(service_floor_takes_the_oldest),
-	KUNIT_CASE(service_floor_of_all_is_a_fifo),
+	KUNIT_CASE(service_floor_is_the_connections),
+	KUNIT_CASE(service_floor_spares_the_oldest),
 	KUNIT_CASE(service_delay_by_size),
 	{}
 };
