@@ -3,6 +3,7 @@
 #include <limits.h>
 
 #include "exchange.h"
+#include "reorder.h"
 
 /* Whether @bytes at @rate in @start .. @end cross between @s and @to. */
 static bool crosses(struct mac *mac, const struct mac_station *s, int to,
@@ -352,10 +353,10 @@ static void leave_all(struct mac *mac, int from, const struct mac_ppdu *ppdu,
 	int failed[MAC_MAX_STATIONS], n = 0;
 	ns_t silence = ppdu->reserved;
 
-	if (follower == MAC_NOBODY && silence != ppdu->end)
+	if (follower == MAC_NOBODY && ppdu->kind < MAC_PPDU_DATA)
 		silence = ppdu->end + answer_time(mac,
 			psdu_control_airtime(mac, &mac->stations[ppdu->exchange],
-					     PHY_ACK_BYTES));
+					     PHY_CTS_BYTES));
 	for (int word = 0; word < MAC_SET_WORDS; word++) {
 		uint64_t bits = set.bits[word];
 
@@ -376,13 +377,20 @@ static void leave_all(struct mac *mac, int from, const struct mac_ppdu *ppdu,
 
 static void deliver(struct mac *mac, struct mac_station *s)
 {
+	if (s->sent[0]->is_bar) {
+		reorder_request(mac, s);
+		return;
+	}
 	for (unsigned int i = 0; i < s->n_sent; i++) {
-		if (!(s->arrived >> i & 1))
+		struct mac_frame *frame = s->sent[i];
+
+		if (!(s->arrived >> i & 1) || (frame->ordered && frame->arrived))
 			continue;
-		if (mac->ops->deliver)
-			mac->ops->deliver(mac->ctx, s - mac->stations,
-					  s->sent[i]);
-		s->sent[i]->arrived = true;
+		if (frame->ordered)
+			reorder_receive(mac, s, frame);
+		else if (mac->ops->deliver)
+			mac->ops->deliver(mac->ctx, s - mac->stations, frame);
+		frame->arrived = true;
 	}
 }
 

@@ -443,6 +443,7 @@ int hwsim_command(int argc, char **argv)
 	write_stats(&fe);
 	record_end(&fe.options.recording, fe.now, fe.mac.digest);
 	air_trace_end(&fe.options.trace);
+	mac_end(&fe.mac);
 	hwsim_close(fe.link);
 	return EXIT_SUCCESS;
 }

@@ -267,7 +267,12 @@ void mac_enqueue(struct mac *mac, int from, struct mac_frame *frame, ns_t now)
 		frame->rate = rate_chain_next(&frame->chain, 0);
 	else if (!frame->rate && !frame->basic_rate)
 		frame->rate = s->config.rate;
-	if (frame->to >= 0)
+	frame->ordered = mac->config.phy->ampdu_bytes && mac->config.max_ampdu > 1 &&
+			 frame->carries_data && frame->wants_ack && frame->to >= 0;
+	frame->is_bar = false;
+	frame->held = false;
+	frame->settled = false;
+	if (frame->ordered)
 		frame->sequence = s->next_sequence[frame->to]++;
 	if (!s->head) {
 		s->head_since = now;
@@ -311,6 +316,7 @@ void mac_mark(struct mac *mac, ns_t now)
 		rng_seed(&s->rng, mac->config.seed, s->id);
 		memset(&s->counters, 0, sizeof(s->counters));
 		s->counters.backlog_start = s->backlog;
+		s->counters.reorder_start = s->waiting;
 		s->counters.queue_high_water = s->backlog;
 		start_links(mac, i);
 	}

@@ -60,13 +60,21 @@ struct mac_frame {
 	unsigned int attempts;	/* transmissions so far; the core counts */
 	unsigned int src, lrc;	/* of them, failed: short and long; the core's */
 	bool arrived;		/* has reached its receiver already; the core's */
-	uint32_t sequence;	/* among those to its receiver; the core's */
+	/* The rest is the core's. */
+	bool ordered;		/* under block ack, so delivered in order */
+	uint32_t sequence;	/* among such to its receiver */
+	bool is_bar;		/* a BlockAckReq */
+	bool held;		/* by the receiver, for those before it */
+	bool settled;		/* its status has been told */
+	struct mac_frame *held_next;
 };
 
 /*
  * Counters of one station since the last mark; attempts count when they end.
- *	tx = delivered + collisions + unanswered + lost	(frames that want an ACK)
+ *	tx + recovered = delivered + collisions + unanswered + lost
+ *					(frames that want an ACK)
  *	backlog_start + frames_in = delivered + drops + broadcasts + backlog
+ *	reorder_start + reorder_held = reorder_released + waiting
  */
 struct mac_counters {
 	uint64_t frames_in;
@@ -82,6 +90,12 @@ struct mac_counters {
 	uint64_t ampdus;		/* A-MPDUs of two or more MPDUs sent */
 	uint64_t ampdu_mpdus;		/* MPDUs sent in them */
 	uint64_t internal_collisions;	/* lost to a higher category; not in tx */
+	uint64_t recovered;		/* delivered, as only a BlockAckReq showed */
+	uint64_t bars;			/* BlockAckReq sent; not in tx */
+	uint64_t bars_failed;		/* of them, without block ack */
+	uint64_t reorder_held;		/* MPDUs that arrived before others */
+	uint64_t reorder_released;	/* handed on since */
+	uint64_t reorder_start;		/* held at the mark */
 	uint64_t txop_bursts;		/* exchanges SIFS after the one before */
 	uint64_t retries;		/* attempts after a frame's first */
 	uint64_t drops;			/* retry limit reached */
@@ -228,6 +242,9 @@ struct mac_station {
 	struct mac_attempt times;
 
 	uint32_t next_sequence[MAC_MAX_STATIONS];	/* by receiver */
+	unsigned int waiting;	/* frames that receivers hold back */
+	bool asking;		/* @bar is in the queue */
+	struct mac_frame bar;
 	struct channel_quality quality;	/* of CHANNEL_SNR */
 	struct mac_counters counters;
 	struct mac_station_config config;
@@ -235,8 +252,9 @@ struct mac_station {
 
 /*
  * attempt: one transmission of a frame is over; for traces.
- * deliver: @frame has just reached its receivers (end of the data frame). A
- *          frame whose ACK was lost reaches them again.
+ * deliver: @frame has just reached its receivers (end of the data frame), or
+ *          its turn has come after others. A frame not under block ack whose
+ *          ACK was lost reaches them again.
  * status:  its sender is done with @frame: acknowledged, dropped, or sent
  *          without ACK.
  * done:    the core is done with @frame and gives it back; with or after status,
@@ -271,6 +289,12 @@ struct mac_config {
 	uint64_t seed;
 };
 
+/* Of one sender at one receiver. */
+struct mac_reorder {
+	uint32_t next;			/* WinStart: the next one to hand on */
+	struct mac_frame *held;		/* by sequence number */
+};
+
 struct mac {
 	struct mac_config config;
 	const struct mac_ops *ops;
@@ -296,6 +320,8 @@ struct mac {
 	int n_stations;
 	struct channel_link links[MAC_MAX_LINKS];
 
+	struct mac_reorder reorder[MAC_MAX_STATIONS][MAC_MAX_STATIONS];
+
 	ns_t mark;
 	uint64_t digest;
 	struct mac_airtime airtime;
@@ -307,6 +333,12 @@ struct mac_config mac_defaults(const struct phy_profile *phy);
 /* Set up *@mac; @ops and @ctx must outlive it. */
 void mac_init(struct mac *mac, const struct mac_config *config,
 	      const struct mac_ops *ops, void *ctx);
+
+/*
+ * Give back, by ops->done(), what receivers hold back and nobody else has.
+ * Afterwards only the counters may be read.
+ */
+void mac_end(struct mac *mac);
 
 /* Add a station; returns its index, or -1 if there are MAC_MAX_STATIONS. */
 int mac_add_station(struct mac *mac, const struct mac_station_config *config);

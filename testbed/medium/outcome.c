@@ -2,6 +2,7 @@
 /* The end of an attempt: see outcome.h. */
 #include "exchange.h"
 #include "outcome.h"
+#include "reorder.h"
 
 /*
  * The digest holds decisions (who, what, how it ended), not times: two runs
@@ -26,13 +27,18 @@ static void unlink_frame(struct mac_station *s, struct mac_frame *frame)
 	if (!*link)
 		s->tail = link;
 	frame->next = NULL;
-	s->backlog--;
+	if (frame->is_bar)
+		s->asking = false;
+	else
+		s->backlog--;
 }
 
 /* Its sender is done with @frame. */
 static void give_back(struct mac *mac, struct mac_station *s,
 		      struct mac_frame *frame, bool acked)
 {
+	if (frame->is_bar)
+		return;
 	if (!frame->wants_ack)
 		s->counters.broadcasts++;
 	else if (acked)
@@ -41,7 +47,8 @@ static void give_back(struct mac *mac, struct mac_station *s,
 		s->counters.drops++;
 	if (mac->ops->status)
 		mac->ops->status(mac->ctx, s - mac->stations, frame, acked);
-	if (mac->ops->done)
+	frame->settled = true;
+	if (!frame->held && mac->ops->done)
 		mac->ops->done(mac->ctx, s - mac->stations, frame);
 }
 
@@ -70,12 +77,35 @@ static bool goes_again(const struct mac_station *s, struct mac_frame *frame)
 	return true;
 }
 
+/*
+ * A BlockAckReq has shown that frames of @s have arrived that were thought lost;
+ * they leave the queue. Returns how many are in @done.
+ */
+static unsigned int recover(struct mac_station *s,
+			    struct mac_frame *done[MAC_MAX_AMPDU])
+{
+	struct mac_frame *frame = s->head, *next;
+	unsigned int n = 0;
+
+	for (; frame && n < MAC_MAX_AMPDU; frame = next) {
+		next = frame->next;
+		if (!frame->ordered || frame->to != s->bar.to || !frame->arrived)
+			continue;
+		unlink_frame(s, frame);
+		done[n++] = frame;
+	}
+	s->counters.recovered += n;
+	return n;
+}
+
 void outcome_settle(struct mac *mac, struct mac_station *s, uint64_t acked)
 {
 	struct mac_frame *done[MAC_MAX_AMPDU];
 	uint64_t done_acked = 0;
 	unsigned int n = 0;
-	bool anew = acked;
+	bool anew = acked, bar = s->sent[0]->is_bar;
+	/* No block ack, or a frame that will not come: ask (9.21.7.7). */
+	bool ask = s->n_sent > 1 && !acked;
 
 	for (unsigned int i = 0; i < s->n_sent; i++) {
 		struct mac_frame *frame = s->sent[i];
@@ -86,10 +116,17 @@ void outcome_settle(struct mac *mac, struct mac_station *s, uint64_t acked)
 		if (!ok && frame->wants_ack && goes_again(s, frame))
 			continue;
 		anew |= !i;
+		ask |= !ok && frame->ordered && !frame->arrived;
 		unlink_frame(s, frame);
 		done_acked |= (uint64_t)ok << n;
 		done[n++] = frame;
 	}
+	if (bar && acked) {
+		n = recover(s, done);
+		done_acked = ~0ULL;
+	}
+	if (ask)
+		reorder_ask(mac, s, s->sent[0]->to);
 	if (anew)
 		s->cw = s->config.cw_min;
 	else if (2 * s->cw < s->config.cw_max)
@@ -114,6 +151,11 @@ static void count_frame(struct mac *mac, struct mac_station *s,
 						  mac_rate(mac, frame));
 
 	mac_record(mac, s, what, ((uint64_t)frame->bytes << 16) | frame->attempts);
+	if (frame->is_bar) {
+		c->bars++;
+		c->bars_failed += what != OUTCOME_ACKED;
+		return;
+	}
 	c->attempts_at[rate - phy_rates]++;
 	if (!frame->wants_ack) {
 		c->broadcast_collisions += what == OUTCOME_COLLIDED;
@@ -201,7 +243,7 @@ void outcome_count(struct mac *mac, struct mac_station *s, enum mac_outcome what
 		bool lost = answered && !(s->arrived >> i & 1);
 
 		count_frame(mac, s, s->sent[i], lost ? OUTCOME_LOST : what);
-		if (mac->ops->attempt)
+		if (mac->ops->attempt && !s->sent[i]->is_bar)
 			trace_frame(mac, s, i, lost ? OUTCOME_LOST : what);
 	}
 }

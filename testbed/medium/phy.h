@@ -23,6 +23,7 @@ typedef uint64_t ns_t;
 #define PHY_CTS_BYTES	14
 #define PHY_RTS_BYTES	20
 #define PHY_BLOCK_ACK_BYTES	32	/* compressed (8.3.1.9) */
+#define PHY_BLOCK_ACK_REQ_BYTES	24	/* (8.3.1.8) */
 
 #define PHY_BASIC_MAX	4
 

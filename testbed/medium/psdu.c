@@ -117,11 +117,11 @@ void psdu_gather(const struct mac *mac, struct mac_station *s)
 
 bool psdu_wants_rts(const struct mac *mac, const struct mac_station *s)
 {
-	return s->sent[0]->wants_ack && !s->bursting &&
+	return s->sent[0]->wants_ack && !s->sent[0]->is_bar && !s->bursting &&
 	       psdu_bytes(mac, s) > mac->config.rts_threshold;
 }
 
 unsigned int psdu_response_bytes(const struct mac_station *s)
 {
-	return s->n_sent > 1 ? PHY_BLOCK_ACK_BYTES : PHY_ACK_BYTES;
+	return s->n_sent > 1 || s->sent[0]->is_bar ? PHY_BLOCK_ACK_BYTES : PHY_ACK_BYTES;
 }

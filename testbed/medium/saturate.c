@@ -45,7 +45,7 @@ struct saturation {
 	struct mac_config config;
 
 	struct mac mac;
-	struct mac_frame frames[MAC_MAX_STATIONS][MAC_MAX_AMPDU];
+	struct mac_frame frames[MAC_MAX_STATIONS][2 * MAC_MAX_AMPDU];
 	ns_t now;
 	uint64_t delivered[MAC_MAX_STATIONS];	/* by the end of the last second */
 	struct saturation_result result;
@@ -241,11 +241,14 @@ static void add_station(struct saturation *run, unsigned int i, const char *name
 	join(run, &station);
 }
 
-/* Enough frames that the longest A-MPDU can always be filled. */
+/*
+ * Enough frames that the longest A-MPDU can always be filled, though a receiver
+ * holds some back.
+ */
 static void fill_queue(struct saturation *run, unsigned int i, int to)
 {
 	bool ampdu = run->config.phy->ampdu_bytes;
-	unsigned int depth = ampdu ? run->config.max_ampdu : 1;
+	unsigned int depth = ampdu ? 2 * run->config.max_ampdu : 1;
 
 	for (unsigned int j = 0; j < depth; j++) {
 		run->frames[i][j] = (struct mac_frame){

@@ -92,6 +92,13 @@ static void write_station(FILE *out, const struct mac_station *s)
 	write_counter(out, "internal_collisions", c->internal_collisions);
 	write_counter(out, "ampdus", c->ampdus);
 	write_counter(out, "ampdu_mpdus", c->ampdu_mpdus);
+	write_counter(out, "recovered", c->recovered);
+	write_counter(out, "bars", c->bars);
+	write_counter(out, "bars_failed", c->bars_failed);
+	write_counter(out, "reorder_held", c->reorder_held);
+	write_counter(out, "reorder_released", c->reorder_released);
+	write_counter(out, "reorder_start", c->reorder_start);
+	write_counter(out, "reorder_waiting", s->waiting);
 	write_counter(out, "txop_bursts", c->txop_bursts);
 	write_counter(out, "retries", c->retries);
 	write_counter(out, "drops", c->drops);

@@ -48,6 +48,7 @@ struct cell {
 	struct outcome outcomes[LOG_MAX];
 	int n_outcomes;
 	ns_t delivered_at[LOG_MAX];
+	uint32_t delivered[LOG_MAX];	/* sequence numbers under block ack */
 	int n_delivered;
 };
 
@@ -69,7 +70,7 @@ static inline void cell_deliver(void *ctx, int from, struct mac_frame *frame)
 	struct cell *cell = ctx;
 
 	(void)from;
-	(void)frame;
+	cell->delivered[cell->n_delivered % LOG_MAX] = frame->sequence;
 	cell->delivered_at[cell->n_delivered++ % LOG_MAX] = cell->now;
 }
 
@@ -115,12 +116,14 @@ static inline struct cell *cell_begin(bool eifs, unsigned int rts_threshold,
 
 static inline void cell_end(struct cell *cell)
 {
+	mac_end(&cell->mac);
 	for (int i = 0; i < cell->mac.n_stations; i++) {
 		struct mac_frame *frame = cell->mac.stations[i].head, *next;
 
 		for (; frame; frame = next) {
 			next = frame->next;
-			free(frame);
+			if (!frame->is_bar)
+				free(frame);
 		}
 	}
 	free(cell);

@@ -193,6 +193,7 @@ static void play_out(struct front_end *fe, int peer, int *failures)
 
 static void front_end_end(struct front_end *fe, int peer)
 {
+	mac_end(&fe->mac);
 	close(fe->link->fd);
 	close(peer);
 	free(fe->link);

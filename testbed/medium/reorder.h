@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The receiver's reorder buffer and the sender's BlockAckReq (IEEE Std
+ * 802.11-2012, 9.21.7). What is sent under block ack is handed on in order: an
+ * MPDU that arrives before an earlier one is held back until that one arrives,
+ * or the window moves past it because of a BlockAckReq or of an MPDU beyond it.
+ * Internal to the MAC core.
+ */
+#ifndef DCFMEDIUM_REORDER_H
+#define DCFMEDIUM_REORDER_H
+
+#include "mac.h"
+
+/* @frame of station @s, sent under block ack, has arrived for the first time. */
+void reorder_receive(struct mac *mac, struct mac_station *s,
+		     struct mac_frame *frame);
+
+/* The BlockAckReq of @s has arrived: nothing older than its queue is to come. */
+void reorder_request(struct mac *mac, struct mac_station *s);
+
+/* Put a BlockAckReq to @to at the head of the queue of @s, if none is there. */
+void reorder_ask(struct mac *mac, struct mac_station *s, int to);
+
+#endif
