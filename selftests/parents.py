@@ -177,6 +177,8 @@ def saturate(netlink: Rtnetlink, ifindex: int, seconds: float, rng: random.Rando
     leaves = _leaves(qdiscs)
     if sum(qdisc.sent for qdisc in leaves) - before < len(CLASSES):
         raise Broken("packets after the load were not sent")
+    # What an unbounded discipline has left in the slow link is in the next one's way.
+    lab_network.wait_empty(netlink, socket.if_nametoindex("out"), 600)
     dropped = sum(qdisc.drops for qdisc in leaves)
     if not dropped:
         raise Broken("nothing was dropped: the load was too small to show anything")

@@ -154,7 +154,9 @@ def suites() -> list[Suite]:
 
 def _long(debug: kernels.LabKernel) -> Iterator[Suite]:
     """What shorter suites do, as often or as long as the name says."""
+    flood = _kunit_command(debug) + " lasack_flood packets=1000000"
     commands = {
+        "flood-1m": flood,
         "fuzz-packets-10m": "selftests/fuzz_packets.sh 10000000 2",
         "parents-60s": "selftests/watched.sh 'parents.py 60'",
         "fuzz-netlink-100k": "selftests/watched.sh 'fuzz_netlink.py 100000 2'",
@@ -175,7 +177,11 @@ def _other_kernels(default: str) -> Iterator[Suite]:
 
 
 def _kunit(kernel: kernels.LabKernel) -> str:
-    return _in_lab(kernel, f"kernel/tests/kunit.sh build/modules/{kernel.release}-um")
+    return _in_lab(kernel, _kunit_command(kernel))
+
+
+def _kunit_command(kernel: kernels.LabKernel) -> str:
+    return f"kernel/tests/kunit.sh build/modules/{kernel.release}-um"
 
 
 def _in_lab(kernel: kernels.LabKernel, script: str) -> str:
