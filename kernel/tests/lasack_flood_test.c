@@ -149,7 +149,7 @@ static u64 flood_attained(struct lasack_queue *q, u32 id)
 
 static void flood_of_syns(struct kunit *test)
 {
-	unsigned long rounds = max(10UL, test_packets / SYNS_A_ROUND), round;
+	unsigned long rounds = max(10UL, DIV_ROUND_UP(test_packets, SYNS_A_ROUND)), round;
 	struct flood *f = test->priv;
 	struct lasack_table *table = f->flooded->table;
 	u64 first = 0, last;
