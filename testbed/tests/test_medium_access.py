@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from apbed.models import idle_sense
+from apbed.models import fairness, idle_sense
 from apbed.models.phy import MAC_OVERHEAD_BYTES, OFDM_54
 
 MEDIUM = Path(__file__).resolve().parents[2] / "build" / "bin" / "dcfmedium"
@@ -55,3 +55,20 @@ def test_aap_has_two_thirds(stations: int) -> None:
     assert access_point / (access_point + sum(others)) == pytest.approx(2 / 3, rel=0.03)
     for station in stats["stations"][1:]:
         assert station["mean_idle_slots"] == pytest.approx(stats["idle_target"], rel=0.05)
+
+
+@pytest.mark.parametrize("access", ["idle-sense", "aap"])
+@pytest.mark.parametrize("stations", [5, 10, 20])
+def test_unfairness_is_that_of_chance(access: str, stations: int) -> None:
+    """What Jain's index lacks of 1 in a second is what the randomness of equal backoffs leaves."""
+    stats = saturate(access, stations + (access == "aap"))
+    alike = stats["stations"][-stations:]
+    tx, collided = (sum(s[key] for s in alike) for key in ("tx", "collisions"))
+    frames = sum(s["delivered"] for s in alike) / stations / stats["virtual_s"]
+    window = sum(s["window"] for s in alike) / stations
+    variation = fairness.uniform_backoff(window, collided / tx)
+    expected = fairness.jain(stations, frames, variation)
+    assert 1 - stats["jain_1s"]["mean"] == pytest.approx(1 - expected, rel=0.15)
+    if (access, stations) == ("aap", 20):
+        # 42 frames a second each: 0.99 is out of reach, of a memoryless access by far.
+        assert fairness.jain(stations, frames, fairness.MEMORYLESS) < expected < 0.99

@@ -5,9 +5,12 @@ from __future__ import annotations
 
 from math import sqrt
 
+import numpy as np
 import pytest
 
 from apbed import bianchi
+from apbed.models import fairness
+from apbed.models.dcf_cells import Rules, play
 from apbed.models.dcf_crowd import crowd
 from apbed.models.dcf_pair import pair
 from apbed.models.phy import HRDSSS_11, OFDM_54, Phy
@@ -64,3 +67,46 @@ def test_crowd_without_head_start_nears_the_optimum() -> None:
         window = round(2 * n * sqrt(collision_slots / 2))
         answer = crowd(n, (window,) * 7, 0.0)
         assert 1 - answer.success == pytest.approx(1 / sqrt(2 * collision_slots), rel=0.1)
+
+
+def test_played_cells_with_a_constant_window_are_bianchis_equation_8() -> None:
+    """By Bianchi's rules without doubling nobody's counts depend on the others': tau = 2 / (W + 1)
+    and an attempt is alone with (1 - tau)^(n - 1), exactly. Yet three in a row do not fail with the
+    third power of the rest: who collided begin their next counts together."""
+    n, window = 6, 15
+    fails = 1 - (1 - 2 / (window + 1)) ** (n - 1)
+    played = play(n, (window,) * 3, Rules.bianchi(), transmissions=2_000_000)
+    assert abs(played.collision.share - fails) < 4 * played.collision.error
+    assert played.collision.error < 0.002 * fails
+    assert abs(played.drop.share - fails**3) > 4 * played.drop.error
+
+
+@pytest.mark.parametrize("phy", [HRDSSS_11, OFDM_54], ids=["hrdsss-11", "ofdm-54"])
+def test_two_played_stations_are_the_exact_chain(phy: Phy) -> None:
+    exact = pair(phy.windows(2))
+    played = play(2, phy.windows(2), Rules.of(phy, eifs=True), transmissions=4_000_000)
+    assert abs(played.collision.share - exact.collision_probability) < 4 * played.collision.error
+    assert abs(played.drop.share - exact.drop_probability) < 4 * played.drop.error
+    assert played.drop.error < 0.03 * exact.drop_probability
+
+
+def test_played_cells_by_bianchis_rules_are_his_solution() -> None:
+    """JSAC 2000, section IV: the independence he assumes costs less than 1 % in large cells."""
+    played = play(20, HRDSSS_11.windows(7), Rules.bianchi(), transmissions=2_000_000)
+    solved = bianchi.saturation(20, 1500, eifs=False).collision_probability
+    assert played.collision.error < 0.002
+    assert played.collision.share == pytest.approx(solved, rel=0.01)
+
+
+@pytest.mark.parametrize("p", [0.0, 0.25])
+def test_fairness_of_played_backoffs(p: float) -> None:
+    """Stations that draw backoffs over 64 values and fail with p, watched for 2000 units each."""
+    n, window, span, repeats = 8, 64, 2000, 4000
+    random = np.random.default_rng(1)
+    ends = np.cumsum(random.integers(1, window + 1, (repeats, n, 160)), axis=2)
+    # The first 1000 units let them lose step.
+    counted = (ends > 1000) & (ends <= 1000 + span) & (random.random(ends.shape) >= p)
+    frames = counted.sum(axis=2)
+    played = (frames.sum(axis=1) ** 2 / (n * (frames**2).sum(axis=1))).mean()
+    expected = fairness.jain(n, frames.mean(), fairness.uniform_backoff(window, p))
+    assert 1 - played == pytest.approx(1 - expected, rel=0.05)
