@@ -133,6 +133,65 @@ static void a_lost_request_is_repeated(int *failures)
 	cell_end(cell);
 }
 
+/*
+ * Without the BlockAckReq that follows a drop the receiver holds 63 MPDUs back
+ * for one that was given up, until one beyond its window arrives.
+ */
+static void the_window_moves_by_itself(int *failures)
+{
+	struct cell *cell = three_mpdus(first_lost, 3, 1);
+	struct mac_station *s = &cell->mac.stations[0];
+
+	cell_play(cell, AMPDU_3 + BLOCK_ACK);
+	/* Nobody asks. */
+	EXPECT(s->asking);
+	s->head = NULL;
+	s->tail = &s->head;
+	s->asking = false;
+	for (int i = 3; i <= 64; i++) {
+		struct mac_frame *frame = calloc(1, sizeof(*frame));
+
+		*frame = (struct mac_frame){
+			.to = 1, .bytes = 1540, .wants_ack = true,
+			.carries_data = true,
+		};
+		cell_play(cell, US(1000) * i);
+		EXPECT_EQ(cell->n_delivered, 0);
+		mac_enqueue(&cell->mac, 0, frame, cell->now);
+	}
+	EXPECT_EQ(s->waiting, 63);
+	cell_play(cell, US(100000));
+	/* 64 is beyond a window that begins at 0: now it begins at 1. */
+	EXPECT_EQ(cell->n_delivered, 64);
+	EXPECT_EQ(cell->delivered[0], 1);
+	EXPECT_EQ(cell->delivered[63], 64);
+	EXPECT_EQ(s->waiting, 0);
+	cell_end(cell);
+}
+
+/* All three are given up: the BlockAckReq moves a window that holds nothing. */
+static void an_empty_window_moves(int *failures)
+{
+	static const struct channel_step steps[] = {
+		{ 0, 0 }, { US(10), 0.5 }, { US(650), 0 },
+	};
+	struct cell *cell = three_mpdus(steps, 3, 1);
+	const struct mac_counters *c = &cell->mac.stations[0].counters;
+	struct mac_frame *frame = calloc(1, sizeof(*frame));
+
+	cell_play(cell, US(2000));
+	EXPECT_EQ(c->drops, 3);
+	EXPECT_EQ(c->bars - c->bars_failed, 1);
+	*frame = (struct mac_frame){
+		.to = 1, .bytes = 1540, .wants_ack = true, .carries_data = true,
+	};
+	mac_enqueue(&cell->mac, 0, frame, cell->now);
+	cell_play(cell, US(5000));
+	EXPECT_EQ(cell->n_delivered, 1);
+	EXPECT_EQ(c->reorder_held, 0);
+	cell_end(cell);
+}
+
 /* Losses of all kinds: in order, once each, and all given back. */
 static void random_losses(int *failures)
 {
@@ -187,6 +246,8 @@ int main(void)
 		{ "a drop moves the window", a_drop_moves_the_window },
 		{ "a lost block ack is asked for", a_lost_block_ack_is_asked_for },
 		{ "a lost BlockAckReq is repeated", a_lost_request_is_repeated },
+		{ "an MPDU beyond the window moves it", the_window_moves_by_itself },
+		{ "an empty window moves", an_empty_window_moves },
 		{ "counters add up under losses", random_losses },
 		{ }
 	};
