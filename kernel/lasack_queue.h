@@ -317,16 +317,12 @@ static inline struct sk_buff *lasack_queue_take(struct lasack_queue *q,
 	return skb;
 }
 
-/*
- * The station to serve: the last one again while its run lasts, but control
- * frames wait for no run.
- */
+/* The station to serve: the last one again while its run lasts. */
 static inline struct lasack_station *lasack_queue_station(struct lasack_queue *q)
 {
 	struct rb_node *first = rb_first_cached(&q->serve);
 
-	if (q->run_left > 0 && rb_first_cached(&q->run->serve) &&
-	    !q->shared[LASACK_CONTROL].head)
+	if (q->run_left > 0 && rb_first_cached(&q->run->serve))
 		return q->run;
 
 	q->run = rb_entry(first, struct lasack_station, node);
@@ -374,7 +370,8 @@ static inline void lasack_queue_set_floor(struct lasack_queue *q, u32 percent)
  * @q: the queue
  *
  * With a quantum, of least attained service of the station under way; with a
- * floor, now and then the packet that has waited longest.
+ * floor, now and then the packet that has waited longest. Control frames come
+ * before all else.
  *
  * Return: the packet, or NULL if the queue is empty.
  */
@@ -384,7 +381,10 @@ static inline struct sk_buff *lasack_queue_serve(struct lasack_queue *q)
 
 	if (!rb_first_cached(&q->serve))
 		return NULL;
-	flow = lasack_queue_due(q);
+	/* Without address resolution and association there is no service. */
+	flow = &q->shared[LASACK_CONTROL];
+	if (!flow->head)
+		flow = lasack_queue_due(q);
 	if (!flow) {
 		flow = lasack_station_least(lasack_queue_station(q));
 		q->run_left -= qdisc_pkt_len(flow->head);

@@ -105,18 +105,27 @@ static void service_run_takes_newcomers(struct kunit *test)
 	expect_order(test, order, ARRAY_SIZE(order));
 }
 
-/* ARP and EAPOL are never behind data that came later. */
-static void service_control_waits_for_no_run(struct kunit *test)
+/*
+ * ARP and EAPOL are never behind data: not in a run, not of a flow that has had
+ * nothing yet and came first, not if the floor is due.
+ */
+static void service_control_waits_for_nobody(struct kunit *test)
 {
 	struct tcp_segment eapol = { .class = SEGMENT_NOT_IP, .payload = 100 };
 
 	set_quantum(test, 100000);
+	lasack_queue_set_floor(test->priv, 100);
 	fill_two_stations(test);
 	KUNIT_EXPECT_EQ(test, serve(test), 10U);
-	KUNIT_EXPECT_EQ(test, serve(test), 11U);
-	add_to(test, 3, eapol, 99);
-	KUNIT_EXPECT_EQ(test, serve(test), 20U);	/* it came first, with 0 */
+	KUNIT_EXPECT_EQ(test, serve(test), 20U);	/* has waited longest */
+	add_to(test, 3, eapol, 98);
+	add_to(test, 1, eapol, 99);
+	KUNIT_EXPECT_EQ(test, serve(test), 98U);
 	KUNIT_EXPECT_EQ(test, serve(test), 99U);
+	lasack_queue_set_floor(test->priv, 0);
+	add_to(test, 3, eapol, 97);
+	KUNIT_EXPECT_EQ(test, serve(test), 97U);
+	KUNIT_EXPECT_EQ(test, serve(test), 11U);	/* the run goes on */
 }
 
 /* With packets always there, no sum is ahead by more than a run. */
@@ -338,7 +347,7 @@ static struct kunit_case lasack_service_cases[] = {
 	KUNIT_CASE(service_run_is_of_whole_packets),
 	KUNIT_CASE(service_run_has_all_flows_of_a_station),
 	KUNIT_CASE(service_run_takes_newcomers),
-	KUNIT_CASE(service_control_waits_for_no_run),
+	KUNIT_CASE(service_control_waits_for_nobody),
 	KUNIT_CASE(service_runs_keep_sums_together),
 	KUNIT_CASE(service_starves_without_floor),
 	KUNIT_CASE(service_floor_is_kept),

@@ -227,11 +227,11 @@ static void lasack_control_is_free(struct kunit *test)
 	add(test, arp, 4);
 	add(test, data(2, 1000), 5);
 	add(test, arp, 6);
-	KUNIT_EXPECT_EQ(test, serve(test), 1U);
 	KUNIT_EXPECT_EQ(test, serve(test), 3U);
 	KUNIT_EXPECT_EQ(test, serve(test), 4U);
-	KUNIT_EXPECT_EQ(test, serve(test), 5U);
 	KUNIT_EXPECT_EQ(test, serve(test), 6U);
+	KUNIT_EXPECT_EQ(test, serve(test), 1U);
+	KUNIT_EXPECT_EQ(test, serve(test), 5U);
 	KUNIT_EXPECT_EQ(test, serve(test), 2U);
 }
 
