@@ -7,13 +7,13 @@
 #
 # Run as root inside a lab kernel, best the debug one:
 #	fuzz_packets.sh [PACKETS [SEED [KIND]...]]
-# PACKETS are shared by the kinds, lasack and inflight by default.
+# PACKETS are shared by the kinds, lasack, ackwrr and inflight by default.
 
 packets=${1:-20000}
 seed=${2:-1}
 [ $# -lt 2 ] || shift
 [ $# -eq 0 ] || shift
-[ $# -gt 0 ] || set -- lasack inflight
+[ $# -gt 0 ] || set -- lasack ackwrr inflight
 
 plan=$((3 * $# + 2))
 # shellcheck source=selftests/lab.sh
@@ -24,6 +24,7 @@ need "$modules/tests/qdisc_fuzz.ko"
 options_of() {
 	case $1 in
 	inflight) echo "limit 8" ;;
+	ackwrr) echo "limit 20 inflight 8" ;;
 	lasack) echo "limit 60 memory_limit 64k flows 8 inflight 8" ;;
 	esac
 }
@@ -31,6 +32,7 @@ options_of() {
 # The rest of what there is to switch on.
 more_options_of() {
 	case $1 in
+	ackwrr) echo "weights auto" ;;
 	lasack) echo "halflife 200ms quantum 3000 floor 20 idle 100ms" ;;
 	esac
 }

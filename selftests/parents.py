@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""lasack and inflight as root and below every classful discipline, saturated, with drops.
+"""lasack, ackwrr and inflight as root and below every classful discipline, saturated, with drops.
 
 Principle: a discipline that drops a packet other than the arriving one has to tell its parents,
 and one that drops the arriving one must not (CVE-2025-68325 and its kin): otherwise a parent's
@@ -37,6 +37,8 @@ OVERSIZE = 65400  # bytes; with its overhead more than memory_limit can be
 LEAVES = {
     "lasack": ("lasack limit 10 memory_limit 64k flows 6",),
     "inflight": ("inflight limit 1000", "pfifo limit 10"),
+    "ackwrr": ("ackwrr weights auto limit 10",),
+    "ackwrr-lasack": ("ackwrr weights 2 1 limit 10", "lasack limit 1 memory_limit 64k"),
     "inflight-lasack": ("inflight limit 1000", "lasack limit 1 memory_limit 64k"),
 }
 CLASSES = (1, 2)  # of the parent
