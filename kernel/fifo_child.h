@@ -4,12 +4,14 @@
  * another.
  *
  * Principle: a class is never without a child. Where not even a FIFO can be
- * had it is noop_qdisc, which drops.
+ * had it is noop_qdisc, which drops. A child may push out its only packet for
+ * the one that arrives: its parent must not look empty meanwhile.
  */
 #ifndef LASACK_FIFO_CHILD_H
 #define LASACK_FIFO_CHILD_H
 
 #include <linux/err.h>
+#include <linux/skbuff.h>
 #include <net/pkt_sched.h>
 #include <net/sch_generic.h>
 
@@ -54,6 +56,38 @@ static inline struct Qdisc *fifo_child_graft(struct Qdisc *sch, u32 class, u32 l
 	if (IS_ERR(new))
 		new = &noop_qdisc;
 	return qdisc_replace(sch, new, child);
+}
+
+/**
+ * child_enqueue() - a packet for a child, and the parent's counts of it
+ * @skb: the packet
+ * @sch: the parent
+ * @child: the child
+ * @to_free: list of packets to free after the lock is released
+ *
+ * Return: NET_XMIT_*, as Qdisc_ops.enqueue.
+ */
+static inline int child_enqueue(struct sk_buff *skb, struct Qdisc *sch,
+				struct Qdisc *child, struct sk_buff **to_free)
+{
+	unsigned int len = qdisc_pkt_len(skb);
+	bool was_empty = !sch->q.qlen;
+	int ret;
+
+	qdisc_qlen_inc(sch);
+	qstats_backlog_add(sch, len);
+	ret = qdisc_enqueue(skb, child, to_free);
+	if (likely(ret == NET_XMIT_SUCCESS))
+		return ret;
+
+	qdisc_qlen_dec(sch);
+	qstats_backlog_sub(sch, len);
+	if (net_xmit_drop_count(ret))
+		qdisc_qstats_drop(sch);
+	/* Nothing left of what was there: the parent has not heard of that yet. */
+	if (!was_empty && !sch->q.qlen)
+		qdisc_tree_reduce_backlog(sch, 0, 0);
+	return ret;
 }
 
 #endif

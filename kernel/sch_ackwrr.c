@@ -31,6 +31,9 @@
 #include "tcp_segment.h"
 #include "uapi/pkt_sch_ackwrr.h"
 
+/* With auto a connection may have that part of "limit" in the FIFO of ACKs. */
+#define ACKWRR_ACK_SHARE	8
+
 struct ackwrr_class {
 	struct Qdisc	*child;
 	bool		own_child;	/* the FIFO of default: "limit" is for it */
@@ -66,14 +69,27 @@ static bool ackwrr_is_auto(const struct ackwrr_sched_data *q)
 	return q->round.weights[ACKWRR_DATA] == TC_ACKWRR_AUTO;
 }
 
-/*
- * With auto a full FIFO of ACKs still takes the first of a connection: without
- * it the sender has nothing to go by but its time-out. Any later one says what
- * a dropped one did.
- */
+/* With auto the FIFO of ACKs is kept short, connection by connection. */
 static bool ackwrr_is_counted(const struct ackwrr_sched_data *q, int class)
 {
 	return class == ACKWRR_ACK && ackwrr_is_auto(q) && q->classes[class].own_child;
+}
+
+/*
+ * A connection's newest ACK says what the others did, so few of them do: those
+ * that wait only make the sender's window grow and use the air. The first
+ * always finds room: without it the sender has nothing to go by but its
+ * time-out.
+ */
+static bool ackwrr_has_room(const struct ackwrr_sched_data *q,
+			    const struct ackwrr_flow *flow)
+{
+	u32 share = max(q->limit / ACKWRR_ACK_SHARE, 1U);
+
+	if (flow && !flow->queued)
+		return true;
+	return q->classes[ACKWRR_ACK].child->q.qlen < q->limit &&
+	       (!flow || flow->queued < share);
 }
 
 /*
@@ -118,7 +134,6 @@ static int ackwrr_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
 			      struct sk_buff **to_free)
 {
 	struct ackwrr_sched_data *q = qdisc_priv(sch);
-	unsigned int len = qdisc_pkt_len(skb);
 	struct ackwrr_flow *flow = NULL;
 	int ret = NET_XMIT_SUCCESS, class;
 	struct tcp_segment seg;
@@ -142,25 +157,17 @@ static int ackwrr_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
 		class = seg.pure_ack ? ACKWRR_ACK : ACKWRR_DATA;
 
 	counted = ackwrr_is_counted(q, class);
-	if (counted && q->classes[class].child->q.qlen >= q->limit &&
-	    (!flow || flow->queued)) {
+	if (counted && !ackwrr_has_room(q, flow)) {
 		qdisc_qstats_drop(q->classes[class].child);
 		return qdisc_drop(skb, sch, to_free);
 	}
 
 	if (q->classes[class].own_child)
 		ackwrr_cb(skb)->arrival = q->arrivals++;
-	ret = qdisc_enqueue(skb, q->classes[class].child, to_free);
-	if (ret != NET_XMIT_SUCCESS) {
-		if (net_xmit_drop_count(ret))
-			qdisc_qstats_drop(sch);
-		return ret;
-	}
-	if (counted && flow && seg.pure_ack)
+	ret = child_enqueue(skb, sch, q->classes[class].child, to_free);
+	if (ret == NET_XMIT_SUCCESS && counted && flow && seg.pure_ack)
 		flow->queued++;
-	qstats_backlog_add(sch, len);
-	qdisc_qlen_inc(sch);
-	return NET_XMIT_SUCCESS;
+	return ret;
 }
 
 static int ackwrr_enqueue(struct sk_buff *skb, struct Qdisc *sch,

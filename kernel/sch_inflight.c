@@ -38,24 +38,8 @@ static int inflight_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
 				struct sk_buff **to_free)
 {
 	struct inflight_sched_data *q = qdisc_priv(sch);
-	unsigned int len = qdisc_pkt_len(skb);
-	bool was_empty = !sch->q.qlen;
-	int ret;
 
-	qdisc_qlen_inc(sch);
-	qstats_backlog_add(sch, len);
-	ret = qdisc_enqueue(skb, q->child, to_free);
-	if (likely(ret == NET_XMIT_SUCCESS))
-		return ret;
-
-	qdisc_qlen_dec(sch);
-	qstats_backlog_sub(sch, len);
-	if (net_xmit_drop_count(ret))
-		qdisc_qstats_drop(sch);
-	/* Nothing left of what was there: the parent has not heard of that yet. */
-	if (!was_empty && !sch->q.qlen)
-		qdisc_tree_reduce_backlog(sch, 0, 0);
-	return ret;
+	return child_enqueue(skb, sch, q->child, to_free);
 }
 
 static int inflight_enqueue(struct sk_buff *skb, struct Qdisc *sch,
