@@ -147,9 +147,12 @@ def test_minstrel_finds_the_rate_for_an_snr(lab_kernel: LabKernel, tmp_path: Pat
     )
     assert stats["rates"] == "kernel"
     near, far = (s["attempts_by_rate"] for s in stats["stations"] if s["name"] in ("sta1", "sta2"))
-    assert near["54"] > 0.75 * sum(near.values())
-    assert far["18"] > 0.75 * sum(far.values())
-    assert sum(far.get(rate, 0) for rate in ("24", "36", "48", "54")) > 0  # it tried
+    # Collisions, which look like losses, put some attempts on the next rates of the chain.
+    assert max(near, key=lambda rate: near[rate]) == "54"
+    assert near["54"] + near["48"] > 0.9 * sum(near.values())
+    assert max(far, key=lambda rate: far[rate]) == "18"
+    # What cannot work is tried, by the tenth of its frames that minstrel spends on that at most.
+    assert 0 < sum(far.get(rate, 0) for rate in ("24", "36", "48", "54")) < 0.1 * sum(far.values())
     for side in ("up1", "up2"):
         flows = [json.loads(line) for line in (tmp_path / f"{side}.log").read_text().splitlines()]
         assert all(flow["error"] is None for flow in flows if flow["event"] == "flow")
