@@ -146,6 +146,7 @@ def suites() -> list[Suite]:
         Suite("operations", _in_lab(debug, f"selftests/watched.sh {OPERATIONS}")),
         Suite("parents", _in_lab(debug, "selftests/watched.sh 'parents.py 3'")),
         Suite("pytest", ".venv/bin/pytest -q"),
+        Suite("pytest-slow", ".venv/bin/pytest -q -m slow", slow=True),
         Suite("modules-all", "make modules-all", slow=True),
         *_long(debug),
         *_other_kernels(kernel.version),
