@@ -14,6 +14,8 @@
 
 /* A block ack's BA Control, starting sequence control and bitmap. */
 #define BLOCK_ACK_REST	12
+/* A BlockAckReq's BAR Control and starting sequence control. */
+#define REQUEST_REST	4
 
 /* One PPDU, or one MPDU of an A-MPDU, to be written. */
 struct ppdu {
@@ -182,6 +184,9 @@ static void write_rts(struct air_trace *trace, const struct mac *mac,
 				    a->cts_end),
 	};
 
+	rts.radiotap.retries = a->frame->attempts - 1;
+	if (a->given_up && !a->data_end)
+		rts.radiotap.tx_flags |= RADIOTAP_TX_FAIL;
 	put_control(&rts, FC0_RTS, remaining(a, a->rts_end),
 		    frame->bytes + MPDU_ADDR1, from);
 	write_control(trace, &rts, !a->cts_end && a->end == MAC_END_LOST);
@@ -207,14 +212,12 @@ static void write_cts_to_self(struct air_trace *trace, const struct mac *mac,
 	write_control(trace, &cts, false);
 }
 
-static void write_data(struct air_trace *trace, const struct mac *mac, int from,
+static void write_data(struct air_trace *trace, const struct mac *mac,
 		       const struct mac_attempt *a,
 		       const struct air_frame_bytes *frame)
 {
-	const struct mac_station *s = &mac->stations[from];
 	unsigned int rate = mac_rate(mac, a->frame);
 	unsigned int number = a->frame->attempts;
-	unsigned int limit = rate_chain_attempts(&a->frame->chain);
 	struct ppdu ppdu = {
 		.radiotap = sent_at(mac->config.phy, rate, frame->freq,
 				    a->data_start, a->data_end),
@@ -229,7 +232,7 @@ static void write_data(struct air_trace *trace, const struct mac *mac, int from,
 	radiotap->retries = number - 1;
 	if (!a->frame->wants_ack)
 		radiotap->tx_flags |= RADIOTAP_TX_NO_ACK;
-	else if (a->end != MAC_END_HEARD && number >= (limit ? limit : s->config.retry_limit))
+	else if (a->given_up)
 		radiotap->tx_flags |= RADIOTAP_TX_FAIL;
 	if (a->rts_end)
 		radiotap->tx_flags |= RADIOTAP_TX_RTS;
@@ -241,7 +244,7 @@ static void write_data(struct air_trace *trace, const struct mac *mac, int from,
 
 	memcpy(ppdu.bytes, frame->bytes, frame->length);
 	/* The radio sets Retry, so it is not yet in what mac80211 gave us. */
-	if (number > 1)
+	if (number > 1 && !a->frame->is_bar)
 		ppdu.bytes[1] |= FC1_RETRY;
 	write_ppdu(trace, &ppdu);
 }
@@ -252,6 +255,8 @@ static void acknowledge(struct air_trace *trace, const struct mac_attempt *a,
 {
 	uint16_t sequence, ahead;
 
+	if (a->frame->is_bar)
+		trace->first_sequence = trace->acknowledged = 0;
 	if (frame->length < MPDU_SEQUENCE + 2)
 		return;
 	sequence = frame->bytes[MPDU_SEQUENCE] |
@@ -278,7 +283,7 @@ static void write_ack(struct air_trace *trace, const struct mac *mac,
 	};
 	uint8_t *block = ack.bytes + MPDU_ADDR3;
 
-	if (a->n == 1) {
+	if (a->n == 1 && !a->frame->is_bar) {
 		put_control(&ack, FC0_ACK, 0, to, NULL);
 	} else {
 		put_control(&ack, FC0_BLOCK_ACK, 0, to,
@@ -309,12 +314,24 @@ void air_trace_attempt(struct air_trace *trace, const struct mac *mac, int from,
 		else if (a->data_start > a->start)
 			write_cts_to_self(trace, mac, addr, a, frame);
 	}
+	trace->freq = frame->freq;
 	trace->ack_lost |= a->end == MAC_END_ACK_LOST;
 	acknowledge(trace, a, frame);
 	if (a->data_end)
-		write_data(trace, mac, from, a, frame);
+		write_data(trace, mac, a, frame);
 	if (a->ack_end && a->index + 1 == a->n)
 		write_ack(trace, mac, addr, a, frame);
+}
+
+/* What the core asks for itself; it keeps the sequence numbers to itself. */
+static void put_request(struct air_frame_bytes *frame, uint8_t *bytes,
+			const uint8_t *from)
+{
+	bytes[0] = FC0_BLOCK_ACK_REQ;
+	memcpy(bytes + MPDU_ADDR2, from, MAC_ADDR_LEN);
+	memset(bytes + MPDU_ADDR3, 0, REQUEST_REST);
+	bytes[MPDU_ADDR3] = BA_COMPRESSED;
+	frame->length = MPDU_ADDR3 + REQUEST_REST;
 }
 
 void air_trace_made_up(struct air_trace *trace, const struct mac *mac, int from,
@@ -332,6 +349,10 @@ void air_trace_made_up(struct air_trace *trace, const struct mac *mac, int from,
 		.freq = phy->kind == PHY_DSSS || phy->kind == PHY_ERP ? 2412 : 5180,
 	};
 
+	if (!trace->file)
+		return;
+	if (trace->freq)
+		frame.freq = trace->freq;
 	memcpy(bytes + MPDU_ADDR1,
 	       f->to >= 0 ? mac->stations[f->to].config.addr : everybody,
 	       MAC_ADDR_LEN);
@@ -345,7 +366,9 @@ void air_trace_made_up(struct air_trace *trace, const struct mac *mac, int from,
 	}
 	memcpy(bytes + frame.length, llc, sizeof(llc));
 	frame.length += sizeof(llc);
-	if (frame.length + FCS_BYTES > f->bytes)
+	if (f->is_bar)
+		put_request(&frame, bytes, mac->stations[from].config.addr);
+	else if (frame.length + FCS_BYTES > f->bytes)
 		frame.length = MPDU_HEADER;
 	air_trace_attempt(trace, mac, from, attempt, &frame);
 }

@@ -28,6 +28,7 @@ struct air_trace {
 	uint16_t first_sequence;	/* of the A-MPDU in hand */
 	uint64_t acknowledged;		/* of it, as in the block ack's bitmap */
 	bool ack_lost;			/* of it */
+	unsigned int freq;		/* of the last frame that had one */
 };
 
 /* What the trace keeps of a frame that the core knows by its length alone. */
@@ -51,7 +52,7 @@ void air_trace_attempt(struct air_trace *trace, const struct mac *mac, int from,
 		       const struct air_frame_bytes *frame);
 
 /*
- * The same, of data whose octets nobody has: a header that fits is made up, and
+ * The same, of a BlockAckReq, and of data whose octets nobody has: a header that fits is made up, and
  * of the payload only the length is kept.
  */
 void air_trace_made_up(struct air_trace *trace, const struct mac *mac, int from,

@@ -54,6 +54,8 @@ static void count(struct row *row, const struct air_packet *packet, bool anew,
 		row->airtime += end - packet->at;
 	if (is_response(packet))
 		return;
+	if (packet->mpdu[0] == FC0_BLOCK_ACK_REQ)
+		return;
 	/* An RTS that was answered announces an attempt and is none itself. */
 	if (packet->mpdu[0] == FC0_RTS && !bad)
 		return;

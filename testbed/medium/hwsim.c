@@ -149,9 +149,15 @@ static void on_done(void *ctx, int from, struct mac_frame *frame)
 static void on_attempt(void *ctx, int from, const struct mac_attempt *attempt)
 {
 	struct front_end *fe = ctx;
-	const struct hwsim_frame *hwsim = &air_frame(attempt->frame)->hwsim;
-	struct air_frame_bytes frame = { hwsim->bytes, hwsim->length, hwsim->freq };
+	const struct hwsim_frame *hwsim;
+	struct air_frame_bytes frame;
 
+	if (attempt->frame->is_bar) {
+		air_trace_made_up(&fe->options.trace, &fe->mac, from, attempt);
+		return;
+	}
+	hwsim = &air_frame(attempt->frame)->hwsim;
+	frame = (struct air_frame_bytes){ hwsim->bytes, hwsim->length, hwsim->freq };
 	air_trace_attempt(&fe->options.trace, &fe->mac, from, attempt, &frame);
 }
 

@@ -194,6 +194,7 @@ enum mac_end {
 struct mac_attempt {
 	const struct mac_frame *frame;
 	enum mac_end end;
+	bool given_up;			/* it was the last one */
 	ns_t start;			/* of RTS, CTS-to-self or data */
 	ns_t rts_end;
 	ns_t cts_start, cts_end;	/* answering the RTS */
@@ -251,7 +252,8 @@ struct mac_station {
 };
 
 /*
- * attempt: one transmission of a frame is over; for traces.
+ * attempt: one transmission of a frame, or of a BlockAckReq of the core's own,
+ *          is over; for traces.
  * deliver: @frame has just reached its receivers (end of the data frame), or
  *          its turn has come after others. A frame not under block ack whose
  *          ACK was lost reaches them again.

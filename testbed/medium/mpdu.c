@@ -157,7 +157,7 @@ void mpdu_describe(const uint8_t *mpdu, size_t captured, size_t length,
 		const char *name;
 	} names[] = {
 		{ FC0_RTS, "RTS" }, { FC0_CTS, "CTS" }, { FC0_ACK, "ACK" },
-		{ FC0_BLOCK_ACK, "block ack" }, { 0x84, "block ack request" },
+		{ FC0_BLOCK_ACK, "block ack" }, { FC0_BLOCK_ACK_REQ, "block ack request" },
 		{ 0xa4, "PS-Poll" }, { 0x00, "association request" },
 		{ 0x10, "association response" }, { 0x20, "reassociation request" },
 		{ 0x30, "reassociation response" }, { 0x40, "probe request" },

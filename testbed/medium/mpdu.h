@@ -24,6 +24,7 @@
 #define FC0_CTS		0xc4
 #define FC0_ACK		0xd4
 #define FC0_BLOCK_ACK	0x94
+#define FC0_BLOCK_ACK_REQ 0x84
 /* Frame Control, second octet: Retry (8.2.4.1.7). */
 #define FC1_RETRY	0x08
 

@@ -61,19 +61,27 @@ static void count_failure(const struct mac_station *s, struct mac_frame *frame)
 		frame->src++;
 }
 
-/* Whether @frame may be sent again, and if so at which rate. */
-static bool goes_again(const struct mac_station *s, struct mac_frame *frame)
+/* Whether @frame may be sent again after its failures so far. */
+static bool may_go_again(const struct mac_station *s,
+			 const struct mac_frame *frame)
 {
 	unsigned int limit = rate_chain_attempts(&frame->chain);
 
-	if (!limit && s->config.retries.short_limit)
+	if (limit)
+		return frame->attempts < limit;
+	if (s->config.retries.short_limit)
 		return frame->src < s->config.retries.short_limit &&
 		       frame->lrc < s->config.retries.long_limit;
-	if (!limit)
-		return frame->attempts < s->config.retry_limit;
-	if (frame->attempts >= limit)
+	return frame->attempts < s->config.retry_limit;
+}
+
+/* The same, and at which rate. */
+static bool goes_again(const struct mac_station *s, struct mac_frame *frame)
+{
+	if (!may_go_again(s, frame))
 		return false;
-	frame->rate = rate_chain_next(&frame->chain, frame->attempts);
+	if (rate_chain_attempts(&frame->chain))
+		frame->rate = rate_chain_next(&frame->chain, frame->attempts);
 	return true;
 }
 
@@ -191,7 +199,12 @@ static void trace_frame(struct mac *mac, struct mac_station *s, unsigned int i,
 			enum mac_outcome what)
 {
 	struct mac_attempt attempt = s->times;
+	struct mac_frame failed = *s->sent[i];
 
+	/* It is not settled yet. */
+	count_failure(s, &failed);
+	attempt.given_up = failed.wants_ack && what != OUTCOME_ACKED &&
+			   !may_go_again(s, &failed);
 	attempt.frame = s->sent[i];
 	attempt.end = trace_end(what);
 	attempt.index = i;
@@ -243,7 +256,7 @@ void outcome_count(struct mac *mac, struct mac_station *s, enum mac_outcome what
 		bool lost = answered && !(s->arrived >> i & 1);
 
 		count_frame(mac, s, s->sent[i], lost ? OUTCOME_LOST : what);
-		if (mac->ops->attempt && !s->sent[i]->is_bar)
+		if (mac->ops->attempt)
 			trace_frame(mac, s, i, lost ? OUTCOME_LOST : what);
 	}
 }

@@ -41,13 +41,14 @@ FIELDS = {
     "first": "wlan.fixed.ssc.sequence",
     "from": "wlan.ta",
 }
-DATA, QOS_DATA, RTS, CTS, ACK, BLOCK_ACK = (
+DATA, QOS_DATA, RTS, CTS, ACK, BLOCK_ACK, REQUEST = (
     "0x0020",
     "0x0028",
     "0x001b",
     "0x001c",
     "0x001d",
     "0x0019",
+    "0x0018",
 )
 Frame = dict[str, str]
 
@@ -174,20 +175,31 @@ def test_rts_alone_collides_and_the_channel_loses_any(tmp_path: Path) -> None:
     assert {f["fcs"] for f in air.frames if f["kind"] != DATA and f["bad"] == "0"} <= {"1", "2"}
 
 
+def test_given_up_at_either_limit(tmp_path: Path) -> None:
+    """802.11's two limits: an RTS that fails for the last time ends a frame, too."""
+    words = ("--phy", "ofdm-54", "--rts", "0", "--retry", "3/2", "--channel", "loss=0.2")
+    air = trace(tmp_path / "air.pcapng", *words)
+    given_up = [f["kind"] for f in air.frames if int(f["tx_flags"], 16) & 1]
+    assert len(given_up) == air.stats["drops"]
+    assert {RTS, DATA} == set(given_up)
+
+
 def test_ampdus_and_their_block_acks(tmp_path: Path) -> None:
     """One reference for the MPDUs of one A-MPDU, whose block ack names those that arrived."""
     air = trace(tmp_path / "air.pcapng", "--phy", "ht20", "--ampdu", "8", "--channel", "loss=0.2")
     aggregates: dict[str, list[Frame]] = defaultdict(list)
     answers: dict[str, Frame] = {}
-    reference = ""
+    reference, asked = "", False
     for f in air.frames:
         if f["ampdu"]:
             reference = f["ampdu"]
             aggregates[reference].append(f)
-        elif f["kind"] == BLOCK_ACK:
+        elif f["kind"] == BLOCK_ACK and not asked:
             answers[reference] = f
+        asked = f["kind"] == REQUEST
     stations = air.stats["stations"]
     assert len(aggregates) == sum(s["ampdus"] for s in stations) > 100
+    assert air.count(kind=REQUEST) == sum(s["bars"] for s in stations) > 0
     assert sum(map(len, aggregates.values())) == sum(s["ampdu_mpdus"] for s in stations)
     for reference, frames in aggregates.items():
         assert [f["last"] for f in frames] == ["0"] * (len(frames) - 1) + ["1"]

@@ -59,6 +59,8 @@ static inline void cell_attempt(void *ctx, int from,
 	bool lost = attempt->end == MAC_END_COLLIDED ||
 		    attempt->end == MAC_END_LOST;
 
+	if (attempt->frame->is_bar)
+		return;
 	cell->times = *attempt;
 	cell->attempts[cell->n_attempts++ % LOG_MAX] = (struct attempt){
 		from, attempt->start, lost, attempt->frame->attempts,
