@@ -32,8 +32,9 @@ options_of() {
 # The rest of what there is to switch on.
 more_options_of() {
 	case $1 in
+	lasack) echo "halflife 200ms quantum 3000 floor 20 idle 100ms observe on" ;;
+	inflight) echo "stall 10ms" ;;
 	ackwrr) echo "weights auto" ;;
-	lasack) echo "halflife 200ms quantum 3000 floor 20 idle 100ms" ;;
 	esac
 }
 

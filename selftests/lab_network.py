@@ -44,6 +44,7 @@ def tc(line: str) -> None:
 
 def build(rate: str) -> int:
     """dev0 | in - bridge - out, with `rate` behind it. Return: dev0's index."""
+    clean()  # what a program before this one has left
     queues = ("numtxqueues", str(QUEUES), "numrxqueues", str(QUEUES))
     for device, peer in ((DEVICE, "in"), ("far", "out")):
         run("ip", "link", "add", device, "mtu", MTU, *queues, "type", "veth",

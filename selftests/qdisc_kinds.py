@@ -58,9 +58,19 @@ KINDS: dict[str, tuple[Option, ...]] = {
                tc_range="1000 to 16777216 bytes or off", kernel_range="1000 to 16777216 bytes"),
         Option("floor", 8, 1, 100, "5", off=True, tc_range="1 to 100 percent or off",
                kernel_range="1 to 100 percent"),
+        Option("observe", 9, 1, 1, "on", off=True, tc_range="on or off", kernel_range="1, or 0"),
     ),
     "inflight": (
         Option("limit", 1, 1, 65535, "3", tc_range="1 to 65535 packets or auto",
+               kernel_range="1 to 65535"),
+        Option("stall", 2, 10, 60000, "50ms", "ms", tc_range="10ms to 60s",
+               kernel_range="10 to 60000 ms"),
+    ),
+    # Its weights are a pair, so they are not among these.
+    "ackwrr": (
+        Option("limit", 1, 1, 1048576, "30", tc_range="1 to 1048576 packets",
+               kernel_range="1 to 1048576 packets"),
+        Option("inflight", 2, 1, 65535, "3", off=True, tc_range="1 to 65535 packets, auto or off",
                kernel_range="1 to 65535"),
     ),
 }  # fmt: skip

@@ -28,7 +28,7 @@ RATE = "2mbit"
 TRUESIZE_MAX = 70000  # bytes, of one packet
 MEMORY_OFFSET = 112  # in struct tc_lasack_xstats
 
-LIMIT, INFLIGHT, MEMORY_LIMIT, FLOWS, IDLE, HALFLIFE, QUANTUM, FLOOR = range(1, 9)
+LIMIT, INFLIGHT, MEMORY_LIMIT, FLOWS, IDLE, HALFLIFE, QUANTUM, FLOOR, OBSERVE = range(1, 10)
 AUTO = 0xFFFFFFFF
 CHOICES: dict[int, Callable[[random.Random], int]] = {
     LIMIT: lambda rng: rng.choice((1, 2, 5, 20, 100, rng.randrange(1, 1000))),
@@ -39,9 +39,11 @@ CHOICES: dict[int, Callable[[random.Random], int]] = {
     HALFLIFE: lambda rng: rng.choice((0, 100, 2000, 86400000)),
     QUANTUM: lambda rng: rng.choice((0, 1000, 24000, 16777216)),
     FLOOR: lambda rng: rng.choice((0, 1, 5, 50, 100)),
+    OBSERVE: lambda rng: rng.choice((0, 1)),
 }
 NAMES = {LIMIT: "limit", INFLIGHT: "inflight", MEMORY_LIMIT: "memory_limit", FLOWS: "flows",
-         IDLE: "idle", HALFLIFE: "halflife", QUANTUM: "quantum", FLOOR: "floor"}  # fmt: skip
+         IDLE: "idle", HALFLIFE: "halflife", QUANTUM: "quantum", FLOOR: "floor",
+         OBSERVE: "observe"}  # fmt: skip
 # Refused as a whole, because of the second.
 BAD = ({LIMIT: 5, FLOWS: 0}, {LIMIT: 5, FLOOR: 101}, {LIMIT: 5, IDLE: 99}, {LIMIT: 0})
 
