@@ -248,7 +248,7 @@ void outcome_count(struct mac *mac, struct mac_station *s, enum mac_outcome what
 	}
 	if (what == OUTCOME_ACKED)
 		s->occupied = end - s->start;
-	/* Those who collided with each other do so in the same time. */
+	/* Of those who collided with each other the time counts once, in settle_failed(). */
 	if (what != OUTCOME_COLLIDED)
 		*airtime_of(mac, what) += mac_measured(mac, s->start, end);
 	s->counters.airtime += mac_measured(mac, s->start, s->start + s->occupied);

@@ -24,10 +24,7 @@ enum mac_outcome {
 void mac_record(struct mac *mac, const struct mac_station *s,
 		enum mac_outcome what, uint64_t detail);
 
-/*
- * What @s sent ended as @what, at @end, its medium having been busy since
- * @busy_since if it collided: count it and tell who traces.
- */
+/* What @s sent ended as @what, at @end: count it and tell who traces. */
 void outcome_count(struct mac *mac, struct mac_station *s, enum mac_outcome what,
 		   ns_t end);
 
