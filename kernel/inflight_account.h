@@ -10,8 +10,9 @@
  * (the beacon must say that there is something), and the cell goes on.
  *
  * When nobody's packets are freed it may be the device that hangs, not a station
- * that sleeps: a stalled station's new packets are excused for good only if
- * others' have gone out since. But the others' may wait behind them in a FIFO: so
+ * that sleeps: a stalled station's new packets are excused for good only if it
+ * was overtaken, by a packet of another's that was handed down after it stalled.
+ * Behind a long queue nobody is. But the others' may wait behind them in a FIFO: so
  * in doubt twice as many are excused after each stall time without a sign of
  * life. A station that was seen to doze is excused sooner next time.
  *
@@ -37,7 +38,7 @@
 
 #define INFLIGHT_STATION_BITS	7
 #define INFLIGHT_PROBES		8	/* places a station may be in */
-#define INFLIGHT_DOZES		3	/* a dozer's stall time is halved so often */
+#define INFLIGHT_DOZES		2	/* a dozer's stall time is halved so often */
 #define INFLIGHT_PROMPT		32	/* packets in time that make up for a doze */
 
 #define INFLIGHT_DOUBTS		10	/* at most 2^10 packets are excused in doubt */
@@ -86,9 +87,11 @@ struct inflight_account {
 	u32	excused;	/* packets that may still be excused in doubt */
 	u8	doubts;		/* stall times since the last sign of life */
 	u64	stalls;		/* so far */
-	u64	alive;		/* ns: last sign of life, of this station */
-	struct inflight_station	*alive_station;
-	u64	others_alive;	/* ns: of any other */
+	u64	alive;		/* ns: last sign of life */
+	/* when what was freed last had been handed down, of this station... */
+	u64	freed_at;
+	struct inflight_station	*freed_station;
+	u64	others_freed_at;	/* ... and of any other; ns */
 	struct dql		dql;
 	struct inflight_pace	pace;
 	struct inflight_station	stations[1 << INFLIGHT_STATION_BITS];
@@ -150,19 +153,14 @@ inflight_account_station(struct inflight_account *account, u64 address)
 	return unused;
 }
 
-/* Last sign of life of any station but this one, ns. */
-static inline u64 inflight_others_alive(const struct inflight_account *account,
-					const struct inflight_station *station)
-{
-	return account->alive_station == station ? account->others_alive : account->alive;
-}
-
-/* Asleep: it is silent while others are not. */
+/* Asleep: packets of others that were handed down since it stalled are gone. */
 static inline bool inflight_is_asleep(const struct inflight_account *account,
 				      const struct inflight_station *station)
 {
-	return station->stalled_at &&
-	       inflight_others_alive(account, station) > station->stalled_at;
+	u64 overtaken_at = account->freed_station == station ? account->others_freed_at :
+							       account->freed_at;
+
+	return station->stalled_at && overtaken_at >= station->stalled_at;
 }
 
 /* Does a packet handed down to the station count? */
@@ -288,10 +286,11 @@ static inline void inflight_station_lives(struct inflight_account *account,
 	account->doubts = 0;
 	account->excused = 0;
 
-	if (account->alive_station != station) {
-		account->others_alive = account->alive;
-		account->alive_station = station;
+	if (account->freed_station != station) {
+		account->others_freed_at = account->freed_at;
+		account->freed_station = station;
 	}
+	account->freed_at = ticket->at;
 	account->alive = now;
 }
 
@@ -308,11 +307,12 @@ static inline void inflight_account_remove(struct inflight_account *account,
 					   u64 now, bool in_transmit)
 {
 	struct inflight_station *station = ticket->station;
+	bool counts = ticket->epoch == station->epoch;
 
 	account->out--;
 	account->out_bytes -= ticket->bytes;
 	station->packets--;
-	if (ticket->epoch == station->epoch) {
+	if (counts) {
 		station->counted--;
 		station->bytes -= ticket->bytes;
 		WRITE_ONCE(account->counted, account->counted - 1);
@@ -320,7 +320,9 @@ static inline void inflight_account_remove(struct inflight_account *account,
 	}
 	if (in_transmit)
 		return;
-	inflight_pace_note(account, ticket, now);
+	/* What was held for a sleeper may be given up all at once. */
+	if (counts)
+		inflight_pace_note(account, ticket, now);
 	inflight_station_lives(account, ticket, now);
 }
 
@@ -371,7 +373,7 @@ static inline void inflight_account_expire(struct inflight_account *account, u64
 		station = &account->stations[i];
 		if (inflight_station_deadline(account, station) > now)
 			continue;
-		doubt |= inflight_others_alive(account, station) <= station->since;
+		doubt |= account->alive <= station->since;
 		inflight_station_stall(account, station, now);
 	}
 	if (doubt) {

@@ -233,7 +233,7 @@ static u64 doze(struct kunit *test, u64 begin)
 
 static void inflight_dozer_is_excused_sooner(struct kunit *test)
 {
-	static const u64 waits[] = { MS(100), MS(50), MS(25), US(12500), US(12500) };
+	static const u64 waits[] = { MS(100), MS(50), MS(25), MS(25), MS(25) };
 	struct inflight_ticket prompt;
 	u32 i;
 
@@ -243,8 +243,35 @@ static void inflight_dozer_is_excused_sooner(struct kunit *test)
 		prompt = hand_down(test, 1, MS(9000 + i));
 		set_free(test, &prompt, MS(9001 + i));
 	}
-	KUNIT_EXPECT_EQ(test, doze(test, MS(10000)), MS(25));
+	KUNIT_EXPECT_EQ(test, doze(test, MS(10000)), MS(50));
 	expect_empty(test);
+}
+
+/*
+ * A long queue below, as after a sleeper has waked: who waits in it is not
+ * asleep, and it gets shorter. In order, 2 ms each, four stations.
+ */
+static void inflight_long_queue_drains(struct kunit *test)
+{
+	struct inflight_account *account = test->priv;
+	struct inflight_ticket *queue;
+	u32 held = 0, next = 0;
+	u64 now;
+
+	queue = kunit_kzalloc(test, ROOM * sizeof(*queue), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, queue);
+	for (held = 0; held < 200; held++)
+		queue[held] = hand_down(test, held % 4, MS(1));
+	for (now = MS(3); now < MS(3000); now += MS(2)) {
+		if (inflight_account_deadline(account) <= now)
+			expire(test, now);
+		set_free(test, &queue[0], now);
+		memmove(&queue[0], &queue[1], --held * sizeof(*queue));
+		/* A burst for each station in turn, as long as there is room. */
+		while (has_room(test) && held < ROOM)
+			queue[held++] = hand_down(test, next++ / 20 % 4, now);
+	}
+	KUNIT_EXPECT_LE(test, held, 2U);
 }
 
 /* More stations than places: none is lost, and the books are right after all. */
@@ -327,6 +354,36 @@ static void inflight_auto_without_aggregates(struct kunit *test)
 	KUNIT_EXPECT_LE(test, held, 11U);
 }
 
+/* 60 frames held for a sleeper are given up at once: that is not how fast it goes. */
+static void inflight_auto_is_not_misled(struct kunit *test)
+{
+	struct inflight_account *account = test->priv;
+	struct inflight_ticket *held, other;
+	u64 now = MS(200);
+	u32 i;
+
+	held = kunit_kzalloc(test, 60 * sizeof(*held), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, held);
+	inflight_account_init(account, TC_INFLIGHT_AUTO, STALL);
+	for (i = 0; i < 60; i++)
+		held[i] = hand_down(test, 1, MS(1));
+	expire(test, MS(101));
+	for (i = 0; i < 20; i++) {
+		other = hand_down(test, 2, now);
+		now += MS(2);
+		set_free(test, &other, now);
+	}
+	for (i = 0; i < 60; i++)
+		set_free(test, &held[i], now + US(500));
+	for (i = 0; i < 20; i++) {
+		other = hand_down(test, 2, now);
+		now += MS(2);
+		set_free(test, &other, now);
+	}
+	KUNIT_EXPECT_LE(test, account->auto_packets, 2U);
+	KUNIT_EXPECT_LE(test, account->dql.min_limit, 2 * 1514U);
+}
+
 static struct kunit_case inflight_cases[] = {
 	KUNIT_CASE(inflight_bound),
 	KUNIT_CASE(inflight_stall),
@@ -336,10 +393,12 @@ static struct kunit_case inflight_cases[] = {
 	KUNIT_CASE(inflight_sleeper_ahead_in_a_fifo),
 	KUNIT_CASE(inflight_drop_is_no_life),
 	KUNIT_CASE(inflight_dozer_is_excused_sooner),
+	KUNIT_CASE(inflight_long_queue_drains),
 	KUNIT_CASE(inflight_many_stations),
 	KUNIT_CASE(inflight_auto_on_11b),
 	KUNIT_CASE(inflight_auto_on_11n),
 	KUNIT_CASE(inflight_auto_without_aggregates),
+	KUNIT_CASE(inflight_auto_is_not_misled),
 	{}
 };
 
