@@ -69,8 +69,12 @@ def played(cell: Cell, eifs: bool) -> Outcome:
     )
 
 
-@pytest.mark.parametrize("eifs", [True, False], ids=["eifs", "difs"])
-@pytest.mark.parametrize("cell", CELLS, ids=lambda cell: f"{cell.phy}-{cell.stations}")
+# With DIFS the two cells that take longest are left out; the document has them.
+@pytest.mark.parametrize(
+    ("cell", "eifs"),
+    [(cell, eifs) for cell in CELLS for eifs in (True, False) if eifs or cell.seconds <= 3000],
+    ids=lambda value: f"{value.phy}-{value.stations}" if isinstance(value, Cell) else str(value),
+)
 def test_drops_follow_the_played_cells(cell: Cell, eifs: bool) -> None:
     model = played(cell, eifs).drop
     assert model.error < 0.03 * model.share
