@@ -261,7 +261,7 @@ static void inflight_long_queue_drains(struct kunit *test)
 	queue = kunit_kzalloc(test, ROOM * sizeof(*queue), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, queue);
 	for (held = 0; held < 200; held++)
-		queue[held] = hand_down(test, held % 4, MS(1));
+		queue[held] = hand_down(test, held / 50, MS(1));
 	for (now = MS(3); now < MS(3000); now += MS(2)) {
 		if (inflight_account_deadline(account) <= now)
 			expire(test, now);
