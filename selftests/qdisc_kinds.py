@@ -60,12 +60,6 @@ KINDS: dict[str, tuple[Option, ...]] = {
                kernel_range="1 to 100 percent"),
         Option("observe", 9, 1, 1, "on", off=True, tc_range="on or off", kernel_range="1, or 0"),
     ),
-    "ackwrr": (
-        Option("limit", 1, 1, 1048576, "30", tc_range="1 to 1048576 packets",
-               kernel_range="1 to 1048576 packets"),
-        Option("inflight", 2, 1, 65535, "3", off=True, tc_range="1 to 65535 packets, auto or off",
-               kernel_range="1 to 65535"),
-    ),
     "inflight": (
         Option("limit", 1, 1, 65535, "3", tc_range="1 to 65535 packets or auto",
                kernel_range="1 to 65535"),
