@@ -54,7 +54,7 @@ class Parent:
 
 
 def _classful(
-    name: str, qdisc: str, each_class: str = "", outer: str = "inflight limit 4"
+    name: str, qdisc: str, each_class: str = "", outer: str = "inflight limit 4 stall 60s"
 ) -> Parent:
     """A parent below one that does not peek, so that its own counts are exact."""
     lines = [f"qdisc add dev {DEVICE} root handle 1: {outer}"]
@@ -92,7 +92,7 @@ PARENTS = (
     _classful("tbf-qfq", "qfq", "qfq weight 2", TBF),
     _classful("tbf-hfsc", "hfsc default 1", "hfsc sc rate 100kbit", TBF),
     _classful("hfsc-ls", "hfsc default 1", "hfsc ls rate 100kbit"),
-    Parent("inflight", (f"qdisc add dev {DEVICE} root handle 2: inflight limit 4",), ONE),
+    Parent("inflight", (f"qdisc add dev {DEVICE} root handle 2: inflight limit 4 stall 60s",), ONE),
 )
 
 
@@ -193,11 +193,11 @@ def _roots() -> list[tuple[str, tuple[str, ...]]]:
     per_queue = [f"qdisc add dev {DEVICE} parent 1:{i + 1:x} lasack {below}"
                  for i in range(lab_network.QUEUES)]  # fmt: skip
     mq = f"qdisc add dev {DEVICE} root handle 1: mq"
-    wrapped = [f"qdisc add dev {DEVICE} parent 1:{i + 1:x} inflight limit 2"
+    wrapped = [f"qdisc add dev {DEVICE} parent 1:{i + 1:x} inflight limit 2 stall 60s"
                for i in range(lab_network.QUEUES)]  # fmt: skip
     return [
         ("root lasack", (f"qdisc add dev {DEVICE} root handle 1: lasack {below}",)),
-        ("root inflight", (f"qdisc add dev {DEVICE} root handle 1: inflight limit 2",)),
+        ("root inflight", (f"qdisc add dev {DEVICE} root handle 1: inflight limit 2 stall 60s",)),
         ("mq lasack", (mq, *per_queue)),
         ("mq inflight", (mq, *wrapped)),
     ]
