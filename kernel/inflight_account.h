@@ -20,7 +20,9 @@
  * (lib/dynamic_queue_limits.c), but not less than what leaves in 4 ms when
  * nobody else is on the air: that long an aggregate still costs few per cent
  * in the gaps between two, and a frame of 802.11b takes half of it. And not
- * more packets than that, or two: short ones take nearly as long as long ones.
+ * more packets than that, or two: short ones take nearly as long as long ones. An
+ * aggregate of ACKs leaves so many at once that the driver's own queue would not
+ * hold them: none counts for less than 512 bytes.
  *
  * Pure arithmetic under the caller's lock: no packet, no timer, no clock.
  */
@@ -44,6 +46,7 @@
 #define INFLIGHT_DOUBTS		10	/* at most 2^10 packets are excused in doubt */
 
 #define INFLIGHT_AUTO_NS	(4 * NSEC_PER_MSEC)
+#define INFLIGHT_AUTO_SHORT	512U	/* bytes: a shorter packet is as long */
 #define INFLIGHT_AUTO_PACKETS	2U	/* at least: one on the air, one ready */
 #define INFLIGHT_AUTO_BYTES	(8U << 20)	/* at most: 16 Gb/s */
 /*
@@ -233,9 +236,10 @@ static inline void inflight_pace_batch(struct inflight_account *account)
 	pace->best_packets[0] = max_t(u32, pace->best_packets[0], packets);
 
 	account->dql.min_limit = max(pace->best_bytes[0], pace->best_bytes[1]);
+	packets = min(max(pace->best_packets[0], pace->best_packets[1]),
+		      account->dql.min_limit / INFLIGHT_AUTO_SHORT);
 	WRITE_ONCE(account->auto_packets,
-		   max3(pace->best_packets[0], pace->best_packets[1],
-			INFLIGHT_AUTO_PACKETS));
+		   max_t(u32, packets, INFLIGHT_AUTO_PACKETS));
 }
 
 /*

@@ -354,6 +354,31 @@ static void inflight_auto_without_aggregates(struct kunit *test)
 	KUNIT_EXPECT_LE(test, held, 11U);
 }
 
+/*
+ * ACKs of 60 bytes go 64 at once in 190 us and 10 us for each: 300 of them in 4 ms, more
+ * than a driver keeps. A full aggregate's worth of short packets is 60.
+ */
+static void inflight_auto_of_short_packets(struct kunit *test)
+{
+	struct inflight_account *account = test->priv;
+	struct inflight_ticket *acks;
+	u64 now = 2 * NSEC_PER_SEC;
+	u32 round, i;
+
+	acks = kunit_kzalloc(test, 64 * sizeof(*acks), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, acks);
+	saturate(test, 28, 190, 187);
+	for (round = 0; round < 8; round++) {
+		for (i = 0; i < 64; i++)
+			inflight_account_add(account, 1, 60, now, &acks[i]);
+		now += US(190 + 10 * 64);
+		for (i = 0; i < 64; i++)
+			inflight_account_remove(account, &acks[i], now, false);
+	}
+	KUNIT_EXPECT_LE(test, account->auto_packets, 64U);
+	KUNIT_EXPECT_LE(test, account->auto_packets * 512, account->dql.min_limit);
+}
+
 /* 60 frames held for a sleeper are given up at once: that is not how fast it goes. */
 static void inflight_auto_is_not_misled(struct kunit *test)
 {
@@ -398,6 +423,7 @@ static struct kunit_case inflight_cases[] = {
 	KUNIT_CASE(inflight_auto_on_11b),
 	KUNIT_CASE(inflight_auto_on_11n),
 	KUNIT_CASE(inflight_auto_without_aggregates),
+	KUNIT_CASE(inflight_auto_of_short_packets),
 	KUNIT_CASE(inflight_auto_is_not_misled),
 	{}
 };
