@@ -139,11 +139,16 @@ def _repeats(groups: Iterable[tuple[str, object]], words: str) -> int:
     return sum(1 for group in groups if group[0] == words)
 
 
+def _short(key: str) -> str:
+    """A sysctl by its own name; its namespace is the same in all rows or said by the scenario."""
+    return key.rpartition(".")[2] if ".sysctl." in key else key
+
+
 def _row(words: str, others: tuple[tuple[str, str], ...], group: list[Json], alike: bool) -> Row:
     """`alike`: another group has the same kind with other words, so the kind is no name."""
     kind = NAMES.get(words.split()[0], words.split()[0])
     valid = [run for run in group if run["valid"]]
-    label = ", ".join([words if alike else kind, *(f"{key} {value}" for key, value in others)])
+    label = ", ".join([words if alike else kind, *(f"{_short(k)} {v}" for k, v in others)])
 
     def each(direction: str) -> Callable[[Json], float | None]:
         def mean(run: Json) -> float | None:

@@ -27,6 +27,17 @@ from apbed.run_directory import Delays, FlowTrace, Json, read_flows, read_list, 
 
 SERIES_STEP_S = 1.0  # flowgen's interval between samples
 DELAY_PERCENTILES = (50, 90, 99)
+# Of the kernel's MIB, what tells how TCP fared; tcp_ack_skip's own where the kernel has it.
+TCP_COUNTERS = (
+    "InSegs",
+    "OutSegs",
+    "RetransSegs",
+    "TCPTimeouts",
+    "TCPLossProbes",
+    "TCPDSACKRecv",
+    "TCPDSACKOldSent",
+    "TCPAcksWithheld",
+)
 
 Curve = list[tuple[float, float]]  # (time in s, cumulative bytes), times not decreasing
 
@@ -97,6 +108,16 @@ def medium_summary(medium: Json | None) -> Json | None:
     }
 
 
+def tcp_counters(counters: Json | None) -> Json | None:
+    """Of each machine with connections, from boot to the end of the run."""
+    if counters is None:
+        return None
+    return {
+        name: {key: found[key] for key in TCP_COUNTERS if key in found}
+        for name, found in counters.items()
+    }
+
+
 def measure(run_dir: Path) -> Json:
     """The measured part of RUN in DESIGN's summary.json, from a run directory."""
     run = read_object(run_dir / "run.json") or {}
@@ -116,6 +137,7 @@ def measure(run_dir: Path) -> Json:
         "flows": flows,
         "transfers": transfers,
         "response_time_s": response.by_direction(transfers),
+        "tcp": tcp_counters(read_object(run_dir / "counters.json")),
         "medium": medium_summary(read_object(run_dir / "medium.json")),
         "qdisc": read_list(run_dir / "qdisc.json"),
     }

@@ -241,7 +241,8 @@ def _plan(run: Run, bench: Bench) -> dict[str, Any]:
     """What the guest needs to know, with this machine's paths."""
     plan: dict[str, Any] = {}
     for path, value in run.values.items():
-        table, dot, key = path.rpartition(".")
+        first, dot, rest = path.partition(".")  # a sysctl's own name has dots
+        table, key = (first, rest) if dot else ("", first)
         (plan.setdefault(table, {}) if dot else plan)[key] = value
     words = [*shlex.split(plan["ap"]["qdisc"]), *shlex.split(plan["station"]["qdisc"])]
     modules = [*bench.modules, *(bench.modules_of[word] for word in MODULES_OF if word in words)]

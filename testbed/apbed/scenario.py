@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from apbed import air, workload
+from apbed import air, sysctls, workload
 from apbed.errors import ApbedError
 
 SCENARIOS = Path(__file__).resolve().parent.parent / "scenarios"
@@ -76,7 +76,11 @@ KEYS: dict[str, Key] = {
     "station.count": Key(int, low=1, high=50),
     "station.qdisc": Key(str, "pfifo limit 100"),
     "station.inflight": Key(int, 1, 0, 1000),
+    "station.retry": Key(int, 0, 0, 255),
+    "station.window": Key(int, 0, 0, 2**30),
     "wired.delay_ms": Key(float, 0.0, 0, 10000),
+    "wired.window": Key(int, 0, 0, 2**30),
+    "tcp.mss": Key(int, 0, 0, 1460),
 }
 # Known, and filled with their defaults, when there is a [workload].
 WORKLOAD_KEYS: dict[str, Key] = {
@@ -160,11 +164,12 @@ def _scenario(table: dict[str, Any], settings: Sequence[str]) -> Scenario:
     flows, sleeps = table.pop("flow", []), table.pop("sleep", [])
     given = dict(_flatten(table))
     given |= dict(_setting(word) for word in settings)
-    _refuse_unknown(given, KEYS | WORKLOAD_KEYS)
+    chosen = {path: Key(kind) for path, kind in sysctls.kinds(given).items()}
+    _refuse_unknown(given, KEYS | WORKLOAD_KEYS | chosen)
     if "mix" in given:
         given.setdefault("station.count", 1)
     loaded = "workload" in table or any(path in WORKLOAD_KEYS for path in given)
-    keys = KEYS | WORKLOAD_KEYS if loaded else KEYS
+    keys = KEYS | WORKLOAD_KEYS | chosen if loaded else KEYS | chosen
     lists = {path: _values(path, key, given) for path, key in keys.items()}
     swept = [path for path, values in lists.items() if len(values) > 1]
     runs = []
@@ -258,7 +263,8 @@ def _flows(
     flows = [
         one
         for number, table in enumerate(tables, start=1)
-        for one in _renewed(_flow(number, table, values), values["duration_s"])
+        for its_own in _for_each(table, values)
+        for one in _renewed(_flow(number, its_own, values), values["duration_s"])
     ]
     ids = [flow["id"] for flow in flows]
     # Names of other records: server.jsonl and so on.
@@ -308,24 +314,37 @@ def _sleep(number: int, table: dict[str, Any], values: dict[str, Any]) -> dict[s
     return sleep
 
 
+def _for_each(table: dict[str, Any], values: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A table of station "each" is one for every station: ID-sta1, ID-sta2..."""
+    if table.get("station") != "each":
+        return [table]
+    return [
+        table | {"id": f"{table.get('id', '')}-{name}", "station": name}
+        for name in _stations(values)
+    ]
+
+
 def _renewed(flow: dict[str, Any], duration_s: float) -> list[dict[str, Any]]:
     """The connections of a flow, one after the other if it has renew_s: ID-1, ID-2..."""
     if "renew_s" not in flow:
         return [flow]
     every_s = flow.pop("renew_s")
-    end_s = min(flow["start_s"] + flow["seconds"], duration_s)
+    end_s = min(flow["start_s"] + flow.get("seconds", duration_s), duration_s)
     count = math.ceil((end_s - flow["start_s"]) / every_s - 1e-9)
     starts = [flow["start_s"] + every_s * k for k in range(count)]
-    return [
-        flow | {"id": f"{flow['id']}-{k}", "start_s": at, "seconds": min(every_s, end_s - at)}
-        for k, at in enumerate(starts, start=1)
+    renewed = [
+        flow | {"id": f"{flow['id']}-{k}", "start_s": at} for k, at in enumerate(starts, start=1)
     ]
+    for one in renewed:
+        if "bytes" not in one:
+            one["seconds"] = min(every_s, end_s - one["start_s"])
+    return renewed
 
 
 def _complete_flow(flow: dict[str, Any], duration_s: float) -> dict[str, Any]:
     flow.setdefault("start_s", 0.0)
-    if "renew_s" in flow and (flow["dir"] in PULSES or "bytes" in flow or not flow["renew_s"]):
-        raise ApbedError("renew_s: expected more than 0, and only for TCP without bytes")
+    if "renew_s" in flow and (flow["dir"] in PULSES or not flow["renew_s"]):
+        raise ApbedError("renew_s: expected more than 0, and only for TCP")
     if flow["dir"] in PULSES:
         for key in ("count", "every_s", "bytes"):
             if not flow.get(key):

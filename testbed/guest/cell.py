@@ -154,6 +154,8 @@ class Cell:
         fields = dict(word.split(",", 1) for word in medium["stations"].split())
         for number, name in enumerate(["ap", *self.stations]):
             said = f",{fields[name]}" if name in fields else ""
+            if number and (attempts := self.plan["station"]["retry"]):
+                said = f",retry={attempts}{said}"
             words += ["--station", f"{radio_address(number)},name={name}{said}"]
         self.start("dcfmedium", words, ready="ready")
 
@@ -164,19 +166,30 @@ class Cell:
             run(["ip", "netns", "add", name])
             quiet = "net.ipv6.conf.all.disable_ipv6=1"
             run(inside(name, ["sysctl", "-qw", quiet, "net.ipv6.conf.default.disable_ipv6=1"]))
+            if chosen := sysctls(self.plan["wired" if name == "wired" else "station"]):
+                run(inside(name, ["sysctl", "-qw", *chosen]))
         run(["ip", "link", "add", "eth0", "type", "veth", "peer", "eth0", "netns", "wired"])
         # An Ethernet port hands the access point frames, not segments of 64 kB.
         for namespace in (None, "wired"):
             run(inside(namespace, ["ethtool", "-K", "eth0", "tso", "off", "gso", "off"]))
         configure(None, "eth0", "10.0.0.1")
         configure("wired", "eth0", WIRED_ADDRESS)
-        run(inside("wired", ["ip", "route", "add", "default", "via", "10.0.0.1"]))
+        self.route("wired", "10.0.0.1", self.plan["wired"]["window"])
         for number, name in enumerate(self.stations, start=1):
             run(["iw", "phy", f"phy{number}", "set", "netns", "name", name])
         if delay_ms := self.plan["wired"]["delay_ms"]:
             for namespace in (None, "wired"):
                 netem = ["root", "netem", "limit", "100000", "delay", f"{delay_ms}ms"]
                 run(inside(namespace, ["tc", "qdisc", "replace", "dev", "eth0", *netem]))
+
+    def route(self, namespace: str, gateway: str, window: int) -> None:
+        """The way out, with what TCP asks of its peers there: segment size, receive window."""
+        words = ["ip", "route", "add", "default", "via", gateway]
+        if mss := self.plan["tcp"]["mss"]:
+            words += ["advmss", str(mss)]
+        if window:
+            words += ["window", str(window)]
+        run(inside(namespace, words))
 
     def associate(self) -> None:
         """hostapd on the access point, then each station joins by cfg80211's own connect."""
@@ -190,7 +203,7 @@ class Cell:
             run(inside(name, ["iw", "dev", device, "set", "power_save", "off"]))
             connect = ["iw", "dev", device, "connect", "-w", SSID, str(FREQUENCY_MHZ)]
             run(inside(name, connect))
-            run(inside(name, ["ip", "route", "add", "default", "via", "10.1.0.1"]))
+            self.route(name, "10.1.0.1", self.plan["station"]["window"])
         self.neighbours()
 
     def neighbours(self) -> None:
@@ -311,9 +324,36 @@ class Cell:
         with (self.run_dir / "qdisc_watched.jsonl").open("a") as log:
             log.write(json.dumps(state) + "\n")
 
+    def counters(self) -> None:
+        """The kernel's TCP counters of every machine that has connections, by their MIB names."""
+        found = {
+            name: mib_counters(run(inside(name, ["cat", "/proc/net/snmp", "/proc/net/netstat"])))
+            for name in ["wired", *self.stations]
+        }
+        (self.run_dir / "counters.json").write_text(json.dumps(found, indent=1) + "\n")
+
     def mark_medium(self) -> None:
         """Start the medium's statistics, digest and random streams anew."""
         dict(self.running)["dcfmedium"].send_signal(signal.SIGUSR1)
+
+
+def sysctls(role: dict[str, Any]) -> list[str]:
+    """NAME=VALUE of each sysctl the plan has for a role's namespaces."""
+    return [
+        f"{key.removeprefix('sysctl.')}={value}"
+        for key, value in role.items()
+        if key.startswith("sysctl.")
+    ]
+
+
+def mib_counters(text: str) -> dict[str, int]:
+    """Tcp and TcpExt of /proc/net/snmp and netstat: a line of names, then one of values."""
+    lines = [line.split() for line in text.splitlines()]
+    found: dict[str, int] = {}
+    for names, values in zip(lines[::2], lines[1::2], strict=True):
+        if names[0] in ("Tcp:", "TcpExt:"):
+            found |= dict(zip(names[1:], map(int, values[1:]), strict=True))
+    return found
 
 
 def station_number(name: str) -> int:
@@ -375,6 +415,7 @@ def measure(cell: Cell, record: dict[str, Any]) -> None:
         cell.watch(t0)
     cell.end_flows()
     cell.snapshot("qdisc.json")
+    cell.counters()
     cell.stop("dcfmedium")
 
 

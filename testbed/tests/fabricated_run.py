@@ -93,6 +93,7 @@ def run_directory(
     write(path / "qdisc_start.json", qdiscs(kind, 10))
     write(path / "qdisc.json", qdiscs(kind, 10 + FRAMES))
     write(path / "medium.json", medium(seed))
+    write(path / "counters.json", {"wired": {"TCPTimeouts": 2, "InSegs": 9000, "OutRsts": 1}})
     (path / "dmesg.log").write_text("[    0.000000] Linux version 6.1.192-lab\n")
     (path / "console.log").write_text("reboot: Power down\n")
     randomness = random.Random(f"{words} {seed}")

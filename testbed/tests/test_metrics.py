@@ -189,6 +189,14 @@ def test_one_unknown_flow_makes_the_totals_unknown(tmp_path: Path) -> None:
     assert found["flows"][2]["goodput_mbps"] is None and found["flows"][2]["bytes"] is None
 
 
+def test_tcp_counters_are_the_kernels(tmp_path: Path) -> None:
+    """Those that tell how TCP fared, of each machine; None when the guest left none."""
+    path = fabricated.run_directory(tmp_path / "run")
+    assert metrics.measure(path)["tcp"] == {"wired": {"TCPTimeouts": 2, "InSegs": 9000}}
+    (path / "counters.json").unlink()
+    assert metrics.measure(path)["tcp"] is None
+
+
 def test_empty_run_directory_measures_to_nothing(tmp_path: Path) -> None:
     """A run that died at once is all nulls."""
     found = metrics.measure(tmp_path)

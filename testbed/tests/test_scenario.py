@@ -64,6 +64,17 @@ def load(tmp_path: Path, text: str = CELL, *settings: str) -> scenario.Scenario:
         ("station.count=51", "cell.toml: station.count = 51: expected at most 50"),
         ("seed=[]", "cell.toml: seed = []: expected at least one value"),
         ("seed=[1,1]", "cell.toml: two runs of the sweep are the same; remove the repeated value"),
+        ("tcp.mss=1461", "cell.toml: tcp.mss = 1461: expected at most 1460"),
+        ("station.retry=256", "cell.toml: station.retry = 256: expected at most 255"),
+        (
+            "wired.sysctl.vm.swappiness=0",
+            "cell.toml: wired.sysctl.vm.swappiness: expected a sysctl of a network namespace, "
+            "such as net.ipv4.tcp_ack_skip",
+        ),
+        (
+            "station.sysctl.net.ipv4.tcp_sack=true",
+            "cell.toml: station.sysctl.net.ipv4.tcp_sack = True: expected a whole number",
+        ),
         ("schema=2", "cell.toml: schema = 2: expected at most 1"),
         ("warmup_s=10", "cell.toml: warmup_s: expected less than duration_s"),
         ("seed", "cell.toml: --set seed: expected KEY=VALUE, for example seed=[1,2,3]"),
@@ -73,6 +84,11 @@ def test_bad_value_is_one_line(tmp_path: Path, setting: str, line: str) -> None:
     with pytest.raises(ApbedError) as refused:
         load(tmp_path, CELL, setting)
     assert str(refused.value) == line
+
+
+def test_the_access_point_has_no_sysctls(tmp_path: Path) -> None:
+    with pytest.raises(ApbedError, match=r"unknown key 'ap.sysctl.net.ipv4.tcp_sack'"):
+        load(tmp_path, CELL, "ap.sysctl.net.ipv4.tcp_sack=0")
 
 
 def test_the_kernel_chooses_among_rates_that_the_guest_offers(tmp_path: Path) -> None:
@@ -108,7 +124,7 @@ def test_the_kernel_chooses_among_rates_that_the_guest_offers(tmp_path: Path) ->
         ('dir = "up"', 'dir = "pulse"', "flow 1: count is missing; a pulse flow needs"),
         ('dir = "up"', 'dir = "up"\nrate = 3', "flow 1: unknown key 'rate'"),
         ('dir = "up"', 'dir = "up"\nrenew_s = 0', "flow 1: renew_s: expected more than 0"),
-        ('dir = "up"', 'dir = "up"\nrenew_s = 1\nbytes = 9', "flow 1: renew_s: expected more"),
+        ('dir = "up"', 'dir = "pulse"\nrenew_s = 1', "flow 1: renew_s: expected more"),
         ("[[flow]]", '[[sleep]]\nstation = "sta1"\n[[flow]]', "sleep 1: start_s is missing"),
         ("[[flow]]", f"{SLEEP.replace('sta1', 'ap')}[[flow]]", "sleep 1: station = 'ap': expected"),
         ("[[flow]]", f"{SLEEP.replace('= 3', '= 10')}[[flow]]", "sleep 1: it would start after"),
@@ -164,6 +180,39 @@ def test_a_renewed_flow_is_one_connection_after_the_other(tmp_path: Path) -> Non
         ("up-3", 9.0, 1.0),
     ]
     assert not any("renew_s" in flow for flow in flows)
+
+
+def test_a_renewed_flow_of_a_size_is_whole_each_time(tmp_path: Path) -> None:
+    text = CELL.replace('dir = "up"', 'dir = "up"\nrenew_s = 4\nbytes = 1000')
+    flows = load(tmp_path, text).runs[0].flows
+    assert [(flow["id"], flow["start_s"], flow["bytes"]) for flow in flows] == [
+        ("up-1", 0.0, 1000),
+        ("up-2", 4.0, 1000),
+        ("up-3", 8.0, 1000),
+    ]
+    assert not any("seconds" in flow for flow in flows)
+
+
+def test_a_flow_of_each_station_follows_their_number(tmp_path: Path) -> None:
+    each = CELL.replace('station = "sta1"', 'station = "each"')
+    one, three = load(tmp_path, each, "station.count=[1, 3]").runs
+    assert [(flow["id"], flow["station"]) for flow in three.flows] == [
+        ("up-sta1", "sta1"),
+        ("up-sta2", "sta2"),
+        ("up-sta3", "sta3"),
+    ]
+    assert [flow["id"] for flow in one.flows] == ["up-sta1"]
+
+
+def test_sysctls_are_swept_as_any_key(tmp_path: Path) -> None:
+    """However TOML says the name; a value with spaces is text, a list is a sweep."""
+    quoted = CELL.replace("[ap]", '[wired.sysctl]\n"net.ipv4.tcp_rmem" = "4096 8192 8192"\n[ap]')
+    dotted = quoted.replace("[ap]", "[station.sysctl.net.ipv4]\ntcp_ack_skip = [0, 3]\n[ap]")
+    runs = load(tmp_path, dotted).runs
+    path = "station.sysctl.net.ipv4.tcp_ack_skip"
+    assert [run.params[path] for run in runs] == [0, 3]
+    assert [run.values[path] for run in runs] == [0, 3]
+    assert all(run.values["wired.sysctl.net.ipv4.tcp_rmem"] == "4096 8192 8192" for run in runs)
 
 
 def test_a_sleep_is_part_of_the_plan(tmp_path: Path) -> None:
