@@ -14,6 +14,7 @@ from apbed.errors import ApbedError
 COMMANDS = (
     "apbed.run_command",
     "apbed.report_command",
+    "apbed.model_command",
     "apbed.list_command",
     "apbed.doctor",
     "apbed.kernel_command",
@@ -27,6 +28,7 @@ examples:
   apbed run testbed/scenarios/demo.toml          run one; out/demo/report.html shows it
   apbed run demo --set seeds=[1,2,3] --jobs 2    the same with other values
   apbed report out/demo                          compute the metrics and the report again
+  apbed model http-queueing                      what a paper's equations say
   apbed kernel build --version 7.2               build another lab kernel
   apbed boot -- uname -a                         one command inside the lab kernel
 """

@@ -59,7 +59,8 @@ STYLE: Any = {  # keys as in matplotlibrc
 
 
 @contextmanager
-def _style() -> Iterator[None]:
+def styled() -> Iterator[None]:
+    """The style of all pictures, to make and to write one in."""
     with mpl.rc_context(STYLE):
         yield
 
@@ -67,7 +68,7 @@ def _style() -> Iterator[None]:
 def to_svg(figure: Figure) -> str:
     """The figure as SVG text, the same for the same data."""
     stream = io.StringIO()
-    with _style():
+    with styled():
         figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
     return stream.getvalue()
 
@@ -75,7 +76,7 @@ def to_svg(figure: Figure) -> str:
 def to_png(figure: Figure) -> bytes:
     """The figure as PNG."""
     stream = io.BytesIO()
-    with _style():
+    with styled():
         FigureCanvasAgg(figure)
         figure.savefig(stream, format="png", dpi=PNG_DPI)
     return stream.getvalue()
@@ -87,7 +88,7 @@ def goodput_over_time(rows: Sequence[Row], scale: Sequence[Row] | None = None) -
     `scale`: the rows whose extent the axes cover (default: `rows`), so that panels of
     several figures can be compared.
     """
-    with _style():
+    with styled():
         across = min(COLUMNS, len(rows))
         down = math.ceil(len(rows) / across)
         size = (PANEL_IN[0] * across, PANEL_IN[1] * down)
@@ -107,7 +108,7 @@ def goodput_over_time(rows: Sequence[Row], scale: Sequence[Row] | None = None) -
 
 def goodput_bars(rows: Sequence[Row]) -> Figure:
     """Mean goodput of a connection by scheduler and direction; a dot per connection and seed."""
-    with _style():
+    with styled():
         figure = Figure(figsize=(4.6, 0.56 * len(rows) + 0.7), layout="constrained")
         panel = figure.subplots()
         panel.grid(visible=False)
@@ -127,7 +128,7 @@ def goodput_bars(rows: Sequence[Row]) -> Figure:
 
 def response_by_size(rows: Sequence[Row]) -> Figure:
     """Mean response time by percentile of size, a panel per direction (paper 001's figure 4)."""
-    with _style():
+    with styled():
         figure = Figure(figsize=(2 * PANEL_IN[0] + 0.6, PANEL_IN[1] + 0.5), layout="constrained")
         panels = figure.subplots(1, len(DIRECTIONS), sharey=True)
         for panel, direction in zip(panels.flat, DIRECTIONS, strict=True):
