@@ -31,6 +31,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     parser.add_argument("--kernel", metavar="VERSION", help="kernel line, for example 6.1")
     parser.add_argument("--debug", action="store_true", help="the debug kernel (KASAN, lockdep...)")
+    parser.add_argument("--stock", action="store_true", help="one without the ACK-skip series")
     parser.add_argument("--out", type=Path, metavar="DIR", help="a directory the guest may write")
     parser.add_argument("--seed", type=int, metavar="K", help="seed of the guest's random numbers")
     parser.add_argument(
@@ -45,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     command = args.words[1:] if args.words[:1] == ["--"] else args.words
     if not command:
         raise ApbedError("boot needs a command: apbed boot -- COMMAND [ARG]...")
-    kernel = lab.kernel(args.kernel, args.debug)
+    kernel = lab.kernel(args.kernel, args.debug, args.stock)
     with tempfile.TemporaryDirectory(prefix="apbed-boot-") as scratch:
         out: Path = args.out or Path(scratch)
         out.mkdir(parents=True, exist_ok=True)

@@ -56,6 +56,7 @@ class BuildRecord:
     compiler: str
     seconds: float
     steps: int
+    stock: bool = False  # without the series of kernel/patches
 
 
 def _unpack(source: Source, directory: Path, log: Path, *members: str) -> Path:
@@ -136,6 +137,7 @@ def build_kernel(
         compiler=version_line.splitlines()[0],
         seconds=round(time.monotonic() - begin, 1),
         steps=count.steps,
+        stock=recipe.stock,
     )
 
 

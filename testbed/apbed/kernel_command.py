@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""`apbed kernel`: build, list and locate the lab kernels."""
+"""`apbed kernel`: build, list and locate the lab kernels; patch any kernel's source."""
 
 from __future__ import annotations
 
 import argparse
 import json
 from dataclasses import asdict
+from pathlib import Path
 
-from apbed import kernels
+from apbed import kernel_patch, kernels
 from apbed.errors import ApbedError
 from apbed.kernel_source import VERSIONS
 
@@ -15,7 +16,9 @@ EXAMPLES = """\
 examples:
   apbed kernel build                             the distribution's own kernel line
   apbed kernel build --version 7.2 --debug       KASAN, UBSAN, lockdep and kmemleak
+  apbed kernel build --stock                     without the ACK-skip series
   apbed kernel list --json
+  apbed kernel patch ~/src/linux                 the series that fits this source tree
   make -C kernel ARCH=um KDIR="$(apbed kernel tree --version 6.12 --arch um)"
 """
 
@@ -33,7 +36,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     commands = top.add_subparsers(dest="kernel_command", metavar="COMMAND", required=True)
 
     build = commands.add_parser("build", help="build a kernel, or find it in the cache")
-    _add_choice(build, debug=True)
+    _add_choice(build, kinds=True)
     build.set_defaults(func=_build)
 
     listing = commands.add_parser("list", help="list the kernels in the cache")
@@ -41,26 +44,38 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     listing.set_defaults(func=_list)
 
     path = commands.add_parser("path", help="print where a built kernel is")
-    _add_choice(path, debug=True)
+    _add_choice(path, kinds=True)
     path.set_defaults(func=_path)
 
     tree = commands.add_parser("tree", help="print a tree to build modules against")
-    _add_choice(tree, debug=False)
+    _add_choice(tree, kinds=False)
     tree.add_argument("--arch", choices=("um", "x86_64"), default="um", help="default: um")
     tree.set_defaults(func=_tree)
 
     tdc = commands.add_parser("tdc", help="print where the kernel's own tests of tc are")
-    _add_choice(tdc, debug=False)
+    _add_choice(tdc, kinds=False)
     tdc.set_defaults(func=_tdc)
 
+    patch = commands.add_parser(
+        "patch",
+        help="apply the ACK-skip series to a kernel source tree",
+        description="Applies the ACK-skip series that fits the tree, all of it or nothing, to "
+        "its files; says which line it was made against. For commits: git am.",
+    )
+    patch.add_argument("directory", type=Path, metavar="DIR", help="the top of a kernel source")
+    patch.set_defaults(func=_patch)
 
-def _add_choice(parser: argparse.ArgumentParser, debug: bool) -> None:
+
+def _add_choice(parser: argparse.ArgumentParser, kinds: bool) -> None:
     parser.add_argument(
         "--version", choices=VERSIONS, help="kernel line (default: the distribution's own)"
     )
-    if debug:
+    if kinds:
         parser.add_argument(
             "--debug", action="store_true", help="with KASAN, UBSAN, lockdep and kmemleak"
+        )
+        parser.add_argument(
+            "--stock", action="store_true", help="without the ACK-skip series, to compare with"
         )
 
 
@@ -69,7 +84,7 @@ def _describe(kernel: kernels.LabKernel) -> str:
 
 
 def _build(args: argparse.Namespace) -> int:
-    print(_describe(kernels.build(args.version, args.debug)))
+    print(_describe(kernels.build(args.version, args.debug, args.stock)))
     return 0
 
 
@@ -82,7 +97,7 @@ def _list(args: argparse.Namespace) -> int:
     if not cached:
         print("no lab kernel yet: apbed kernel build")
     for kernel in cached:
-        current = kernels.find(kernel.version, kernel.debug) == kernel
+        current = kernels.find(kernel.version, kernel.debug, kernel.stock) == kernel
         note = "" if current else "  (not of today's configuration)"
         print(f"{kernel.release:<24} {kernel.source:<20} {kernel.linux.parent}{note}")
     return 0
@@ -90,10 +105,10 @@ def _list(args: argparse.Namespace) -> int:
 
 def _path(args: argparse.Namespace) -> int:
     version = args.version or kernels.default_version()
-    kernel = kernels.find(version, args.debug)
+    kernel = kernels.find(version, args.debug, args.stock)
     if not kernel:
-        debug = " --debug" if args.debug else ""
-        raise ApbedError(f"not built yet: apbed kernel build --version {version}{debug}")
+        options = (" --debug" if args.debug else "") + (" --stock" if args.stock else "")
+        raise ApbedError(f"not built yet: apbed kernel build --version {version}{options}")
     print(kernel.linux.parent)
     return 0
 
@@ -105,4 +120,14 @@ def _tree(args: argparse.Namespace) -> int:
 
 def _tdc(args: argparse.Namespace) -> int:
     print(kernels.tdc(args.version))
+    return 0
+
+
+def _patch(args: argparse.Namespace) -> int:
+    applied = kernel_patch.patch(args.directory)
+    note = "" if applied.exact else ", a line it was not made for: compile and test it"
+    print(
+        f"{args.directory}: {len(applied.patches)} patches of the {applied.version} series "
+        f"applied to {applied.release}{note}"
+    )
     return 0

@@ -29,11 +29,13 @@ class Recipe:
     """Everything a kernel tree is made from, but the source package.
 
     Lab kernels are of arch "um"; "x86_64" is for trees to compile modules in.
+    A `stock` one goes without the series under test, to compare with.
     """
 
     version: str
     debug: bool = False
     arch: str = "um"
+    stock: bool = False
 
     def __post_init__(self) -> None:
         if self.version not in VERSIONS:
@@ -43,8 +45,9 @@ class Recipe:
 
     @property
     def name(self) -> str:
-        """For people: "6.1", "6.1 debug" or "6.1 x86_64"."""
-        words = (self.version, "debug" if self.debug else "", self.arch.replace("um", ""))
+        """For people: "6.1", "6.1 debug", "6.1 stock" or "6.1 x86_64"."""
+        kind = ("debug" if self.debug else "", "stock" if self.stock else "")
+        words = (self.version, *kind, self.arch.replace("um", ""))
         return " ".join(word for word in words if word)
 
     @property
@@ -68,7 +71,9 @@ class Recipe:
     def patches(self) -> list[Path]:
         """Patches of this kernel line, in the order they apply."""
         return [
-            patch for series in PATCHES for patch in sorted((series / self.version).glob("*.patch"))
+            patch
+            for series in (PATCHES[:1] if self.stock else PATCHES)
+            for patch in sorted((series / self.version).glob("*.patch"))
         ]
 
     def digest(self) -> str:

@@ -36,6 +36,7 @@ class LabKernel:
     source: str  # version of the distribution's source package
     seconds: float  # what the build took
     steps: int  # make's output lines, the next build's estimate
+    stock: bool  # without the series of kernel/patches
 
 
 def cache_dir() -> Path:
@@ -79,6 +80,7 @@ def _load(directory: Path) -> tuple[LabKernel, str] | None:
         source=record.source,
         seconds=record.seconds,
         steps=record.steps,
+        stock=record.stock,
     )
     return kernel, record.recipe
 
@@ -87,16 +89,18 @@ def cached() -> list[LabKernel]:
     """Every finished kernel, current or not, by version."""
     loaded = (_load(path.parent) for path in cache_dir().glob("*/kernel.json"))
     kernels = [entry[0] for entry in loaded if entry]
-    return sorted(kernels, key=lambda kernel: (kernel.version, kernel.debug, kernel.source))
+    return sorted(
+        kernels, key=lambda kernel: (kernel.version, kernel.debug, kernel.stock, kernel.source)
+    )
 
 
-def find(version: str | None = None, debug: bool = False) -> LabKernel | None:
+def find(version: str | None = None, debug: bool = False, stock: bool = False) -> LabKernel | None:
     """The cached kernel of today's fragments and patches, or None.
 
     Among several source packages the one built last wins; none is looked up,
     so this needs no network.
     """
-    recipe = Recipe(version or default_version(), debug)
+    recipe = Recipe(version or default_version(), debug, stock=stock)
     matching = sorted(
         cache_dir().glob(f"{recipe.slug}-*/kernel.json"), key=lambda path: path.stat().st_mtime
     )
@@ -142,28 +146,29 @@ def _locate(version: str) -> kernel_source.Source:
         return kernel_source.locate(version)
 
 
-def build(version: str | None = None, debug: bool = False) -> LabKernel:
+def build(version: str | None = None, debug: bool = False, stock: bool = False) -> LabKernel:
     """The lab kernel of this version, built now unless it is in the cache.
 
     Takes minutes the first time; raises ApbedError naming the log if it fails.
     """
-    recipe = Recipe(version or default_version(), debug)
-    kernel = find(recipe.version, debug)
+    recipe = Recipe(version or default_version(), debug, stock=stock)
+    kernel = find(recipe.version, debug, stock)
     if kernel:
         return kernel
     with _locked(recipe.slug):
-        kernel = find(recipe.version, debug)
+        kernel = find(recipe.version, debug, stock)
         if kernel:
             return kernel
         source = _locate(recipe.version)
         key = f"{recipe.slug}-{source.package_version.replace('~', '_')}-{recipe.digest()}"
-        same = (recipe.version, recipe.debug)
-        before = [old.steps for old in cached() if (old.version, old.debug) == same]
+        before = [
+            old.steps for old in cached() if (old.version, old.debug) == (recipe.version, debug)
+        ]
         with _whole(cache_dir() / key) as directory:
             log = cache_dir() / f"{recipe.slug}.log"
             record = build_kernel(recipe, source, directory, log, before[-1] if before else None)
             (directory / "kernel.json").write_text(json.dumps(asdict(record), indent=1) + "\n")
-    kernel = find(recipe.version, debug)
+    kernel = find(recipe.version, debug, stock)
     if not kernel:
         raise ApbedError(f"the kernel built in {cache_dir() / key} is not whole: see {log}")
     return kernel

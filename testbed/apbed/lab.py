@@ -81,11 +81,12 @@ class Boot:
     virtual_s: float | None
 
 
-def kernel(version: str | None = None, debug: bool = False) -> LabKernel:
+def kernel(version: str | None = None, debug: bool = False, stock: bool = False) -> LabKernel:
     """The cached lab kernel of a line ("6.1"; None: the distribution's own), or an error."""
-    found = kernels.find(version, debug)
+    found = kernels.find(version, debug, stock)
     if found is None:
-        words = (f" --version {version}" if version else "") + (" --debug" if debug else "")
+        words = f" --version {version}" if version else ""
+        words += (" --debug" if debug else "") + (" --stock" if stock else "")
         raise ApbedError(f"no such lab kernel yet; run `apbed kernel build{words}`")
     return found
 

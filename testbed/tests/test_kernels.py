@@ -79,7 +79,7 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Toy:
     toy = Toy(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(kernel_recipe, "FRAGMENTS", toy.fragments)
-    monkeypatch.setattr(kernel_recipe, "PATCHES", (tmp_path / "patches",))
+    monkeypatch.setattr(kernel_recipe, "PATCHES", (tmp_path / "lab", tmp_path / "patches"))
     monkeypatch.setattr(kernel_source, "locate", toy.locate)
     return toy
 
@@ -119,6 +119,21 @@ def test_changed_fragment_or_patch_needs_a_new_build(toy: Toy) -> None:
     assert kernels.find("6.1") is None
     third = kernels.build("6.1")
     assert {kernel.key for kernel in kernels.cached()} == {first.key, second.key, third.key}
+
+
+def test_stock_kernel_has_the_labs_patches_only(toy: Toy) -> None:
+    for series in ("lab", "patches"):
+        (toy.root / series / "6.1").mkdir(parents=True)
+        (toy.root / series / "6.1/0001.patch").write_text(
+            f"--- /dev/null\n+++ b/{series}.config\n@@ -0,0 +1 @@\n+hello\n"
+        )
+    both, stock = kernels.build("6.1"), kernels.build("6.1", stock=True)
+    assert (both.stock, stock.stock) == (False, True)
+    assert both.key != stock.key
+    assert (kernels.find("6.1"), kernels.find("6.1", stock=True)) == (both, stock)
+    patches = [Recipe("6.1", stock=kernel.stock).patches for kernel in (both, stock)]
+    names = [[patch.parent.parent.name for patch in series] for series in patches]
+    assert names == [["lab", "patches"], ["lab"]]
 
 
 @pytest.mark.usefixtures("toy")
