@@ -28,6 +28,7 @@ MSS = 1000  # of payload: 12 bytes of each segment are the timestamp option
 RTT_S = 0.1
 GAP_S = 0.0005  # between segments
 WARM_UP = 600  # segments: the window is open, a round trip measured, skipping begun
+WINDOW = 150_000  # bytes
 QUICK = 20  # more ACKs than quickack mode has at most (TCP_MAX_QUICKACKS is 16)
 JITTER_S = 200e-6  # slack of the hold timer: tcp_comp_sack_slack_ns, and the script's own
 
@@ -59,8 +60,11 @@ class Reader(threading.Thread):
         self.go.set()
 
     def run(self) -> None:
+        first = True
         while self.go.wait() and self.connection.recv(1 << 20):
-            pass
+            if first:  # newer kernels forget the listener's when they learn what data takes
+                self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, WINDOW)
+            first = False
 
 
 @contextmanager
@@ -72,7 +76,7 @@ def connection(link: Link, rtt_s: float = RTT_S) -> Iterator[tuple[Peer, Reader]
     # one of constant size is soon over that.
     # What is not read yet stays below the rest of the buffer.
     listener.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 600_000)
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, 150_000)
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, WINDOW)
     listener.bind(("", KERNEL_PORT))
     listener.listen()
     peer = Peer(link.tun, link.family, MSS + 12, rtt_s, link.port)
@@ -183,7 +187,8 @@ def pushed_segments(link: Link) -> None:
 def first_segments(link: Link) -> None:
     """Quickack mode comes first, tcp_ack_skip_after counts from its end."""
     configure(skip=3, after=100)
-    with connection(link) as (peer, _):
+    # A round trip is measured before: it is shorter than 100 segments.
+    with connection(link, rtt_s=0.03) as (peer, _):
         since = time.monotonic()
         stream(peer, 0, WARM_UP)
         per_ack = covered(peer, since)
