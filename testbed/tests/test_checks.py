@@ -83,10 +83,22 @@ def test_exit_status_overrules_the_count() -> None:
     assert totals(["7 passed, 0 failed"], 2) == Totals(7, 1)
 
 
-def test_suite_without_count_is_one_test() -> None:
-    assert totals(["all is well"], 0) == Totals(1)
-    assert totals([], 1) == Totals(0, 1)
-    assert totals(["Found 5 errors in 4 files"], 1) == Totals(0, 1)
+def test_suite_that_is_one_test() -> None:
+    assert totals(["all is well"], 0, single=True) == Totals(1)
+    assert totals([], 1, single=True) == Totals(0, 1)
+    assert totals(["Found 5 errors in 4 files"], 1, single=True) == Totals(0, 1)
+
+
+def test_suite_that_says_nothing_has_failed() -> None:
+    assert totals([], 0) == Totals(failed=1)
+    assert totals(["all is well"], 0) == Totals(failed=1)
+
+
+def test_results_that_were_planned_and_did_not_come_have_failed() -> None:
+    cut_off = ["TAP version 13", "1..3", "ok 1 first"]
+    assert totals(cut_off, 0) == Totals(passed=1, failed=2)
+    assert totals([*cut_off, "ok 2 second", "ok 3 third", "1..1", "ok 1 next"], 0) == Totals(4)
+    assert totals(["1..2"], 0) == Totals(failed=2)
 
 
 def test_failure_before_a_pipe_is_seen(tmp_path: Path) -> None:
