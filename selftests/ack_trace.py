@@ -17,13 +17,13 @@ import random
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
-from tcp_ack_skip import Reader
 from tcp_peer import ACK, CE, CWR, ECT0, FIN, ISS, KERNEL_PORT, PSH, Peer, open_tun
 
 MSS = 1000
@@ -88,6 +88,20 @@ class TalkingPeer(Peer):
         self.lines.append(
             f"{nanoseconds} {seq}+{length} {got.ack} {got.flags:02x} {got.window} {sack}"
         )
+
+
+class Reader(threading.Thread):
+    """Reads what arrives, at once or only when told."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        super().__init__(daemon=True)
+        self.connection = connection
+        self.go = threading.Event()
+        self.go.set()
+
+    def run(self) -> None:
+        while self.go.wait() and self.connection.recv(1 << 20):
+            pass
 
 
 @contextmanager
@@ -255,7 +269,8 @@ def trace(tuns: dict[bool, int], segments: int, out: TextIO) -> int:
             choose = random.Random(SEED + number)
             Script(peer, reader, gap_s, choose).run((segments - sent) // (len(everything) - number))
         sent += peer.sent
-        print(f"# {family.name} gro {gro} rtt {rtt_s} gap {gap_s} rcvbuf {rcvbuf}", file=out)
+        where = f"IPv{4 if family == socket.AF_INET else 6}{' GRO' if gro else ''}"
+        print(f"# {where} rtt {rtt_s} gap {gap_s} rcvbuf {rcvbuf}", file=out)
         print("\n".join(peer.lines), file=out)
     return sent
 
