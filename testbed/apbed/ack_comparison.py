@@ -43,7 +43,8 @@ class Upload:
     skip: int
     mbps: Spread  # of one transfer
     gain: Spread | None  # over skip 0 of the same seed, as a share
-    segments_per_ack: float
+    segments_per_ack: float  # as the receiver sends them
+    delivered_per_ack: float  # as they leave the access point's queue, which may drop some
     collision_probability: float
     unfinished: int
     counters: dict[str, int]
@@ -123,13 +124,15 @@ def uploads(runs: Sequence[Json]) -> list[Upload]:
     found = []
     for key, group in sorted(groups.items()):
         without = {_seed(run): _transfer_mbps(run) for run in groups.get((*key[:4], 0), [])}
+        arrived, sent = _sum(group, "wired", "InSegs"), _sum(group, "wired", "OutSegs")
         gains = [_transfer_mbps(run) / without[_seed(run)] - 1 for run in group] if without else []
         found.append(
             Upload(
                 *key,
                 mbps=_known(spread(map(_transfer_mbps, group))),
                 gain=spread(gains),
-                segments_per_ack=_sum(group, "wired", "InSegs") / _sum(group, "wired", "OutSegs"),
+                segments_per_ack=arrived / sent,
+                delivered_per_ack=arrived / (sent - _dropped(group)),
                 collision_probability=_mean(group, "collision_probability"),
                 unfinished=sum(
                     one["response_s"] is None for run in group for one in run["transfers"]
@@ -170,6 +173,11 @@ def _sum(runs: Sequence[Json], machine: str, name: str) -> int:
         for who, counters in run["tcp"].items()
         if who.startswith(machine)
     )
+
+
+def _dropped(runs: Sequence[Json]) -> int:
+    """By the access point's scheduler, the last of its qdiscs: the others count the same again."""
+    return sum(int(run["qdisc"][-1]["drops"]) for run in runs)
 
 
 def _mean(runs: Sequence[Json], name: str) -> float:

@@ -78,11 +78,15 @@ def gain_by_skip(uploads: Sequence[Upload]) -> Figure:
         return figure
 
 
+def in_words(size: int) -> str:
+    """A transfer's size."""
+    return f"{size / 1e6:g} MB" if size >= 1e6 else f"{size / 1e3:g} kB"
+
+
 def _cell_title(size: int, attempts: int, every: int) -> str:
-    length = f"{size / 1e6:g} MB" if size >= 1e6 else f"{size / 1e3:g} kB"
     retries = f"{attempts} attempts" if attempts > 1 else "no retry of DATA"
     acked = "each segment" if every == 1 else f"every {every} segments"
-    return f"{length}, {retries}, an ACK for {acked}"
+    return f"{in_words(size)}, {retries}, an ACK for {acked}"
 
 
 def _draw_gains(panel: Axes, uploads: Sequence[Upload]) -> None:

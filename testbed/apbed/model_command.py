@@ -13,7 +13,7 @@ from pathlib import Path
 from apbed import ack_comparison, ack_plots, plots
 from apbed.ack_comparison import Upload
 from apbed.errors import ApbedError
-from apbed.models import http_queueing, simultaneous_send
+from apbed.models import http_queueing, simultaneous_send, thin_acks
 
 EXAMPLES = """\
 examples:
@@ -125,6 +125,8 @@ def run_simultaneous_send(args: argparse.Namespace) -> int:
         row = [str(flows), f"{simultaneous_send.same_slot_probability(flows):.1%}"]
         rows.append([*row, *([f"{min(same):.1%} to {max(same):.1%}"] if same else [])])
     _print(["flows", "eq. 1", *(["measured, nothing skipped"] if found else [])], rows)
+    print()
+    _print_bounds(sorted({one.skip for one in found}) or range(4))
     if found:
         print()
         _print_gains(found)
@@ -133,34 +135,38 @@ def run_simultaneous_send(args: argparse.Namespace) -> int:
     return 0
 
 
+def _print_bounds(skips: Sequence[int]) -> None:
+    """What an upload alone can gain: eq. 8 of paper 000 with the exchanges of basic access."""
+    rows = []
+    for every in (1, 2):
+        gains = [thin_acks.gain(every * (skip + 1), every) for skip in skips if skip]
+        rate = f"{thin_acks.throughput_mbps(every):.2f}"
+        rows.append([str(every), rate, *(f"{gain:+.0%}" for gain in gains)])
+    _print(["every", "Mb/s", *(f"skip {skip}" for skip in skips if skip)], rows)
+
+
 def _print_gains(found: Sequence[Upload]) -> None:
-    """A row for each cell with its skips side by side."""
+    """A row for each cell with its skips side by side: what they gave, then what they cost."""
     cells: dict[tuple[int, int, int, int], list[Upload]] = {}
     for one in found:
         cells.setdefault((one.size, one.attempts, one.every, one.flows), []).append(one)
-    skips = sorted({one.skip for one in found})
-    rows = []
+    gains, costs = [], []
     for (size, attempts, every, flows), ours in cells.items():
-        first = next((one for one in ours if not one.skip), None)
-        rows.append(
-            [
-                f"{size / 1e6:g} MB" if size >= 1e6 else f"{size / 1e3:g} kB",
-                str(attempts),
-                str(every),
-                str(flows),
-                f"{first.mbps.mean:.2f}" if first else "",
-                *(f"{one.gain.mean:+.0%}" if one.gain else "" for one in ours if one.skip),
-                ", ".join(f"{one.segments_per_ack:.1f}" for one in ours),
-                *(
-                    ", ".join(str(one.counters[name]) for one in ours)
-                    for name in ack_comparison.COUNTERS
-                ),
-                str(sum(one.unfinished for one in ours)),
-            ]
-        )
-    heads = ["size", "attempts", "every", "flows", "Mb/s each"]
-    heads += [f"skip {skip}" for skip in skips if skip] + ["segments/ACK"]
-    _print([*heads, "retransmitted", "timeouts", "D-SACK", "open"], rows)
+        cell = [ack_plots.in_words(size), str(attempts), str(every), str(flows)]
+        rate = next((f"{one.mbps.mean:.2f}" for one in ours if not one.skip), "")
+        gained = [f"{one.gain.mean:+.1%}" if one.gain else "" for one in ours if one.skip]
+        sent = ", ".join(f"{one.segments_per_ack:.1f}" for one in ours)
+        delivered = ", ".join(f"{one.delivered_per_ack:.1f}" for one in ours)
+        gains.append([*cell, rate, *gained, sent, delivered])
+        counts = [
+            ", ".join(str(one.counters[name]) for one in ours) for name in ack_comparison.COUNTERS
+        ]
+        costs.append([*cell, *counts, str(sum(one.unfinished for one in ours))])
+    heads = ["size", "attempts", "every", "flows"]
+    skipped = [f"skip {skip}" for skip in sorted({one.skip for one in found}) if skip]
+    _print([*heads, "Mb/s each", *skipped, "segments/ACK sent", "delivered"], gains)
+    print()
+    _print([*heads, "retransmitted", "timeouts", "D-SACK", "open"], costs)
 
 
 def _print(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -31,6 +31,7 @@ def run(params: dict[str, Any], **parts: Any) -> dict[str, Any]:
     whole |= {"flows": [{"station": "sta1", "dir": "up"}], "transfers": []}
     whole["tcp"] = {"wired": counters, "sta1": counters}
     whole["medium"] = {"collision_probability": 0.05}
+    whole["qdisc"] = [{"kind": "inflight", "drops": 10}, {"kind": "pfifo", "drops": 10}]
     return whole | parts
 
 
@@ -62,6 +63,7 @@ def test_gain_is_of_each_seed(tmp_path: Path) -> None:
     assert one.gain and one.gain.low == pytest.approx(1 / 3)
     assert one.gain.high == pytest.approx(1.0)
     assert (none.segments_per_ack, one.segments_per_ack) == (2.0, 4.0)
+    assert one.delivered_per_ack == 400 / (100 - 20)  # two runs that dropped 10 each
     assert (none.unfinished, one.unfinished) == (0, 1)
     assert one.counters == {"RetransSegs": 8, "TCPTimeouts": 0, "TCPDSACKRecv": 0}
 
@@ -89,7 +91,8 @@ def test_commands_print_tables_and_draw(tmp_path: Path, capsys: pytest.CaptureFi
     assert main([*words, "--beside", str(uploads)]) == 0
     said = capsys.readouterr().out
     assert "| 3 | 17.7% |" in said
-    assert "| 125 kB | 16 | 2 | 1 | 1.00 | +67% | 2.0, 4.0 | 6, 8 | 0, 0 | 0, 0 | 1 |" in said
+    assert "| 125 kB | 16 | 2 | 1 | 1.00 | +66.7% | 2.0, 4.0 | 2.2, 5.0 |" in said
+    assert "| 125 kB | 16 | 2 | 1 | 6, 8 | 0, 0 | 0, 0 | 1 |" in said
     assert figure.read_bytes().startswith(b"\x89PNG")
 
     downloads = run({"seed": 1, EVERY: 2}, goodput_mbps={"down": 2.61})

@@ -8,7 +8,9 @@ from itertools import pairwise
 import pytest
 from scipy.special import zeta
 
-from apbed.models import http_queueing, simultaneous_send
+from apbed.models import http_queueing, simultaneous_send, thin_acks
+from apbed.models.phy import HRDSSS_11
+from apbed.models.saturation import saturation
 
 EXCHANGES_S = (1050 + 8592 / 11 + 1050 + 592 / 11) * 1e-6  # section 2.3, a segment and an ACK
 
@@ -106,3 +108,22 @@ def test_thinner_acks_give_more_throughput_and_less_each_time() -> None:
         assert all(step > 0 for step in steps)
         assert all(later < before for before, later in pairwise(steps))
         assert curve[-1] < 8000 / (http_queueing.DATA_S + 310e-6)
+
+
+def test_an_upload_without_acks_meets_nobody() -> None:
+    """DIFS, 310 us of backoff, 1088 bytes at 11 Mb/s under a long preamble, SIFS, ACK at 2 Mb/s."""
+    alone_us = 50 + 310 + 192 + 8 * 1088 / 11 + 10 + 192 + 56
+    assert thin_acks.throughput_mbps(1e9) == pytest.approx(8000 / alone_us, rel=1e-3)
+
+
+def test_an_ack_for_each_segment_shares_the_air_evenly() -> None:
+    """Two stations, one with data, one with ACKs, are a saturated pair of mixed lengths: its rate
+    lies between the pair's that both send ACKs of 52 bytes and both send 1052."""
+    both = [saturation(2, size, HRDSSS_11, eifs=True) for size in (52, 1052)]
+    rates = [
+        one.throughput_mbps / 8 / size * 1000 * 8 / 2
+        for one, size in zip(both, (52, 1052), strict=True)
+    ]
+    assert rates[1] < thin_acks.throughput_mbps(1) < rates[0]
+    harmonic = 2 / (1 / rates[0] + 1 / rates[1])
+    assert thin_acks.throughput_mbps(1) == pytest.approx(harmonic, rel=0.02)
