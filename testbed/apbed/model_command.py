@@ -14,16 +14,21 @@ from apbed import ack_comparison, ack_plots, plots
 from apbed.ack_comparison import Upload
 from apbed.errors import ApbedError
 from apbed.models import http_queueing, simultaneous_send, thin_acks
+from apbed.models.phy import HRDSSS_11
+from apbed.models.saturation import saturation
+
+SEGMENT_BYTES = 1000 + thin_acks.HEADER_BYTES
 
 EXAMPLES = """\
 examples:
   apbed model http-queueing
   apbed model http-queueing --stations 1 10 --every 1 2 3
   apbed model http-queueing --beside out/ack-every --figure ack-every.png
+  apbed model http-queueing --sessions out/ack-http
   apbed model simultaneous-send
   apbed model simultaneous-send --beside out/ack-skip-short out/ack-skip-long
 
-DIR is what `apbed run --out DIR` made of the scenarios ack-every and ack-skip-*.
+DIR is what `apbed run --out DIR` made of the scenarios ack-every, ack-http and ack-skip-*.
 """
 
 
@@ -122,9 +127,12 @@ def run_simultaneous_send(args: argparse.Namespace) -> int:
     rows = []
     for flows in args.flows:
         same = [one.collision_probability for one in found if one.flows == flows and not one.skip]
+        nodes = saturation(flows + 1, SEGMENT_BYTES, HRDSSS_11, eifs=True)
         row = [str(flows), f"{simultaneous_send.same_slot_probability(flows):.1%}"]
+        row.append(f"{nodes.collision_probability:.1%}")
         rows.append([*row, *([f"{min(same):.1%} to {max(same):.1%}"] if same else [])])
-    _print(["flows", "eq. 1", *(["measured, nothing skipped"] if found else [])], rows)
+    heads = ["flows", "eq. 1", "attempts, saturated"]
+    _print([*heads, *(["attempts, measured at skip 0"] if found else [])], rows)
     print()
     _print_bounds(sorted({one.skip for one in found}) or range(4))
     if found:

@@ -90,7 +90,7 @@ def test_commands_print_tables_and_draw(tmp_path: Path, capsys: pytest.CaptureFi
     words = ["model", "simultaneous-send", "--flows", "3", "--figure", str(figure)]
     assert main([*words, "--beside", str(uploads)]) == 0
     said = capsys.readouterr().out
-    assert "| 3 | 17.7% |" in said
+    assert "| 3 | 17.7% | 14.8% |" in said
     assert "| 125 kB | 16 | 2 | 1 | 1.00 | +66.7% | 2.0, 4.0 | 2.2, 5.0 |" in said
     assert "| 125 kB | 16 | 2 | 1 | 6, 8 | 0, 0 | 0, 0 | 1 |" in said
     assert figure.read_bytes().startswith(b"\x89PNG")
