@@ -104,6 +104,7 @@ FLOW_KEYS: dict[str, Key] = {
     "count": Key(int, 0, 0, 10**9),
     "every_s": Key(float, 0.0, 0, 86400),
     "renew_s": Key(float, 0.0, 0, 86400),
+    "stagger_s": Key(float, 0.0, 0, 86400),  # of station "each"; no flow has it
 }
 PULSES = ("pulse", "pulse_down")
 SLEEP_KEYS: dict[str, Key] = {
@@ -315,12 +316,19 @@ def _sleep(number: int, table: dict[str, Any], values: dict[str, Any]) -> dict[s
 
 
 def _for_each(table: dict[str, Any], values: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """A table of station "each" is one for every station: ID-sta1, ID-sta2..."""
+    """A table of station "each" is one for every station: ID-sta1, ID-sta2 stagger_s later..."""
     if table.get("station") != "each":
+        if "stagger_s" in table:
+            raise ApbedError("stagger_s: expected only with station = 'each'")
         return [table]
+    single = {key: value for key, value in table.items() if key != "stagger_s"}
+    later_s = FLOW_KEYS["stagger_s"].check("stagger_s", table.get("stagger_s", 0.0))
+    begin_s = FLOW_KEYS["start_s"].check("start_s", table.get("start_s", 0.0))
     return [
-        table | {"id": f"{table.get('id', '')}-{name}", "station": name}
-        for name in _stations(values)
+        single
+        | {"id": f"{table.get('id', '')}-{name}", "station": name}
+        | {"start_s": begin_s + number * later_s}
+        for number, name in enumerate(_stations(values))
     ]
 
 

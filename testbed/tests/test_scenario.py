@@ -202,6 +202,12 @@ def test_a_flow_of_each_station_follows_their_number(tmp_path: Path) -> None:
         ("up-sta3", "sta3"),
     ]
     assert [flow["id"] for flow in one.flows] == ["up-sta1"]
+    later = each.replace('dir = "up"', 'dir = "up"\nstart_s = 1\nstagger_s = 0.5\nbytes = 1000')
+    (run,) = load(tmp_path, later, "station.count=3").runs
+    assert [flow["start_s"] for flow in run.flows] == [1.0, 1.5, 2.0]
+    assert not any("stagger_s" in flow for flow in run.flows)
+    with pytest.raises(ApbedError, match="stagger_s: expected only with station = 'each'"):
+        load(tmp_path, later.replace('"each"', '"sta1"'))
 
 
 def test_sysctls_are_swept_as_any_key(tmp_path: Path) -> None:
