@@ -18,6 +18,7 @@ from apbed.errors import ApbedError
 from apbed.run_directory import Json
 
 EVERY, SKIP, RAMP = "tcp_ack_every", "tcp_ack_skip", "tcp_ack_skip_ramp"
+AFTER, AFTER_DEFAULT = "tcp_ack_skip_after", 64
 COUNTERS = ("RetransSegs", "TCPTimeouts", "TCPDSACKRecv")  # of those that send the data
 
 
@@ -39,6 +40,7 @@ class Upload:
     size: int  # bytes of a transfer
     attempts: int  # of a station's frame
     every: int
+    after: int  # segments in order before any is skipped
     flows: int  # at once
     skip: int
     mbps: Spread  # of one transfer
@@ -113,17 +115,19 @@ def sessions(runs: Sequence[Json]) -> list[Sessions]:
 
 
 def uploads(runs: Sequence[Json]) -> list[Upload]:
-    """One for each size, attempts, segments per ACK, number of flows and of skipped ACKs."""
-    groups: dict[tuple[int, int, int, int, int], list[Json]] = {}
+    """One for each size, attempts, segments per ACK, start of skipping, number of flows and of
+    skipped ACKs, in this order."""
+    groups: dict[tuple[int, int, int, int, int, int], list[Json]] = {}
     for run in runs:
         size = run["transfers"][0]["bytes"]
         flows = len({flow["station"] for flow in run["flows"]})
         every, skip = _parameter(run, EVERY, 2), _parameter(run, SKIP, 0)
         attempts = _parameter(run, "station.retry", 0)
-        groups.setdefault((size, attempts, every, flows, skip), []).append(run)
+        after = _parameter(run, AFTER, AFTER_DEFAULT)
+        groups.setdefault((size, attempts, every, after, flows, skip), []).append(run)
     found = []
     for key, group in sorted(groups.items()):
-        without = {_seed(run): _transfer_mbps(run) for run in groups.get((*key[:4], 0), [])}
+        without = {_seed(run): _transfer_mbps(run) for run in groups.get((*key[:5], 0), [])}
         arrived, sent = _sum(group, "wired", "InSegs"), _sum(group, "wired", "OutSegs")
         gains = [_transfer_mbps(run) / without[_seed(run)] - 1 for run in group] if without else []
         found.append(

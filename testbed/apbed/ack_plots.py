@@ -19,6 +19,7 @@ from apbed.plots import FAINT, INK, styled
 
 STATION_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 FLOW_COLORS = ("#56B4E9", "#0072B2", INK)
+STYLES = ("o-", "s--", "^:")  # by tcp_ack_skip_after, from the smallest on
 
 
 def throughput_by_every(points: Sequence[Point]) -> Figure:
@@ -53,7 +54,8 @@ def throughput_by_every(points: Sequence[Point]) -> Figure:
 
 def gain_by_skip(uploads: Sequence[Upload]) -> Figure:
     """The gain over skip 0, a panel for each size and number of a station's attempts (rows) and
-    of segments that an ACK stood for before (columns); a line for each number of flows."""
+    of segments that an ACK stood for before (columns); a line for each
+    number of flows and start of skipping."""
     with styled():
         cells = sorted({(one.size, -one.attempts) for one in uploads})
         bases = sorted({one.every for one in uploads})
@@ -91,19 +93,21 @@ def _cell_title(size: int, attempts: int, every: int) -> str:
 
 def _draw_gains(panel: Axes, uploads: Sequence[Upload]) -> None:
     panel.axhline(0, color=FAINT, lw=0.8)
+    starts = sorted({one.after for one in uploads})
     for color, flows in zip(FLOW_COLORS, sorted({one.flows for one in uploads}), strict=False):
-        ours = [one for one in uploads if one.flows == flows and one.gain]
-        gains = [one.gain for one in ours if one.gain]
-        panel.errorbar(
-            [one.skip for one in ours],
-            [100 * gain.mean for gain in gains],
-            yerr=[[100 * value for value in side] for side in _bars(gains)],
-            fmt="o-",
-            ms=3.5,
-            lw=1.4,
-            color=color,
-            label=f"{flows} flow{'s' if flows > 1 else ''}",
-        )
+        for after, style in zip(starts, STYLES, strict=False):
+            ours = [one for one in uploads if (one.flows, one.after) == (flows, after) and one.gain]
+            gains = [one.gain for one in ours if one.gain]
+            panel.errorbar(
+                [one.skip for one in ours],
+                [100 * gain.mean for gain in gains],
+                yerr=[[100 * value for value in side] for side in _bars(gains)],
+                fmt=style,
+                ms=3.5,
+                lw=1.4,
+                color=color,
+                label=f"{flows} flow{'s' if flows > 1 else ''}, after {after}",
+            )
     panel.set_xticks(sorted({one.skip for one in uploads}))
 
 

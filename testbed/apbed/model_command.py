@@ -155,12 +155,13 @@ def _print_bounds(skips: Sequence[int]) -> None:
 
 def _print_gains(found: Sequence[Upload]) -> None:
     """A row for each cell with its skips side by side: what they gave, then what they cost."""
-    cells: dict[tuple[int, int, int, int], list[Upload]] = {}
+    cells: dict[tuple[int, int, int, int, int], list[Upload]] = {}
     for one in found:
-        cells.setdefault((one.size, one.attempts, one.every, one.flows), []).append(one)
+        key = (one.size, one.attempts, one.every, one.flows, one.after)
+        cells.setdefault(key, []).append(one)
     gains, costs = [], []
-    for (size, attempts, every, flows), ours in cells.items():
-        cell = [ack_plots.in_words(size), str(attempts), str(every), str(flows)]
+    for (size, *counts_of_cell), ours in sorted(cells.items()):
+        cell = [ack_plots.in_words(size), *map(str, counts_of_cell)]
         rate = next((f"{one.mbps.mean:.2f}" for one in ours if not one.skip), "")
         gained = [f"{one.gain.mean:+.1%}" if one.gain else "" for one in ours if one.skip]
         sent = ", ".join(f"{one.segments_per_ack:.1f}" for one in ours)
@@ -170,7 +171,7 @@ def _print_gains(found: Sequence[Upload]) -> None:
             ", ".join(str(one.counters[name]) for one in ours) for name in ack_comparison.COUNTERS
         ]
         costs.append([*cell, *counts, str(sum(one.unfinished for one in ours))])
-    heads = ["size", "attempts", "every", "flows"]
+    heads = ["size", "attempts", "every", "flows", "after"]
     skipped = [f"skip {skip}" for skip in sorted({one.skip for one in found}) if skip]
     _print([*heads, "Mb/s each", *skipped, "segments/ACK sent", "delivered"], gains)
     print()

@@ -68,6 +68,16 @@ def test_gain_is_of_each_seed(tmp_path: Path) -> None:
     assert one.counters == {"RetransSegs": 8, "TCPTimeouts": 0, "TCPDSACKRecv": 0}
 
 
+def test_a_gain_is_over_the_same_start(tmp_path: Path) -> None:
+    """Where skipping starts elsewhere is a row of its own."""
+    runs = upload_runs()
+    for one in runs[2:]:
+        one["params"]["wired.sysctl.net.ipv4.tcp_ack_skip_after"] = 0
+    fixed, default = ack_comparison.uploads(ack_comparison.load(write(tmp_path, runs)))
+    assert (fixed.after, fixed.skip, fixed.gain) == (0, 1, None)
+    assert (default.after, default.skip, default.gain and default.gain.mean) == (64, 0, 0)
+
+
 def test_an_invalid_run_is_refused(tmp_path: Path) -> None:
     runs = upload_runs()
     runs[2] |= {"valid": False, "why_invalid": "a stall"}
@@ -91,8 +101,8 @@ def test_commands_print_tables_and_draw(tmp_path: Path, capsys: pytest.CaptureFi
     assert main([*words, "--beside", str(uploads)]) == 0
     said = capsys.readouterr().out
     assert "| 3 | 17.7% | 14.8% |" in said
-    assert "| 125 kB | 16 | 2 | 1 | 1.00 | +66.7% | 2.0, 4.0 | 2.2, 5.0 |" in said
-    assert "| 125 kB | 16 | 2 | 1 | 6, 8 | 0, 0 | 0, 0 | 1 |" in said
+    assert "| 125 kB | 16 | 2 | 1 | 64 | 1.00 | +66.7% | 2.0, 4.0 | 2.2, 5.0 |" in said
+    assert "| 125 kB | 16 | 2 | 1 | 64 | 6, 8 | 0, 0 | 0, 0 | 1 |" in said
     assert figure.read_bytes().startswith(b"\x89PNG")
 
     downloads = run({"seed": 1, EVERY: 2}, goodput_mbps={"down": 2.61})
