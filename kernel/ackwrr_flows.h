@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which connections are active, and what their ACKs make room for.
+ * Whose packets come and go, and what their ACKs make room for.
  *
- * Principle: a connection counts once it has moved ACKWRR_ACTIVE_BYTES within
- * ACKWRR_WINDOW_NS, down as data that comes to be sent, up as data newly
- * acknowledged, and for as long as it goes on or its packets wait here;
- * handshakes, scans, keep-alives and requests never do. FIN or RST ends it at
- * once. Memory is bounded: the table is LAS-ACK's; a connection that does not
- * count stands in the line of those reused first, so a flood of such costs none
- * that counts.
+ * Principle: bytes that move down are data that comes to be sent, up data newly
+ * acknowledged. A connection counts as ackwrr_activity.h says, and for as long
+ * as it goes on or its ACKs wait here; FIN or RST ends it at once. What a new
+ * one moves costs its class nothing up to an allowance. Memory is bounded: the
+ * table is LAS-ACK's; a connection that does not count stands in the line of
+ * those reused first, so a flood of such costs none that counts.
  *
  * An ACK that is sent makes room for as many bytes as it newly acknowledges.
  * They are charged at once ("released"), so that a queue full of ACKs does not
@@ -19,23 +18,13 @@
 #ifndef LASACK_ACKWRR_FLOWS_H
 #define LASACK_ACKWRR_FLOWS_H
 
-#include <linux/list.h>
 #include <linux/mm.h>
+#include "ackwrr_activity.h"
 #include "ackwrr_share.h"
 #include "lasack_table.h"
 
 #define ACKWRR_FLOWS		1024
-#define ACKWRR_WINDOW_NS	(1200 * NSEC_PER_MSEC)
-#define ACKWRR_ACTIVE_BYTES	3000
 #define ACKWRR_RELEASE_NS	NSEC_PER_SEC
-
-/* In one direction. */
-struct ackwrr_activity {
-	struct list_head	node;	/* among the active of its class, the latest last */
-	u64			since;	/* ns: when counting of bytes began */
-	u64			seen;	/* ns: when it last had enough of them */
-	u32			bytes;
-};
 
 struct ackwrr_flow {
 	struct ackwrr_activity	activity[ACKWRR_CLASSES];
@@ -49,8 +38,7 @@ struct ackwrr_flow {
 struct ackwrr_flows {
 	struct lasack_table	*table;
 	struct ackwrr_flow	*flows;		/* by place in the table */
-	struct list_head	active[ACKWRR_CLASSES];
-	u32			counts[ACKWRR_CLASSES];
+	struct ackwrr_active	active[ACKWRR_CLASSES];
 	u64			overflow;	/* packets of connections there was no place for */
 };
 
@@ -60,31 +48,18 @@ static inline struct ackwrr_flow *ackwrr_flow_of(struct ackwrr_flows *flows,
 	return &flows->flows[flow - flows->table->places];
 }
 
-/* An active connection is so from @now on again. */
-static inline void ackwrr_flow_refresh(struct ackwrr_flows *flows,
-				       struct ackwrr_activity *activity, int class, u64 now)
+static inline bool ackwrr_flow_counts(const struct ackwrr_flow *flow, int class)
 {
-	if (list_empty(&activity->node))
-		return;
-	list_move_tail(&activity->node, &flows->active[class]);
-	activity->seen = now;
+	return ackwrr_activity_counts(&flow->activity[class]);
 }
 
-static inline void ackwrr_flow_stop(struct ackwrr_flows *flows,
-				    struct ackwrr_flow *flow, int class)
-{
-	if (list_empty(&flow->activity[class].node))
-		return;
-	list_del_init(&flow->activity[class].node);
-	flows->counts[class]--;
-}
-
-/* What was released is no longer waited for. */
+/* What was released is no longer waited for; what was free is not given back. */
 static inline void ackwrr_flow_give_back(struct ackwrr_flow *flow,
 					 struct ackwrr_share *share, u32 bytes)
 {
 	flow->released -= bytes;
-	ackwrr_share_charge(share, ACKWRR_ACK, -(s64)bytes);
+	if (ackwrr_flow_counts(flow, ACKWRR_ACK))
+		ackwrr_share_charge(share, ACKWRR_ACK, -(s64)bytes);
 }
 
 /* The share of it that ACKWRR_RELEASE_NS has run out for. */
@@ -98,56 +73,72 @@ static inline void ackwrr_flow_release_ages(struct ackwrr_flow *flow,
 			      div_u64(flow->released * age, ACKWRR_RELEASE_NS));
 }
 
+static inline void ackwrr_flow_stop(struct ackwrr_flows *flows, struct ackwrr_flow *flow,
+				    int class, struct ackwrr_share *share)
+{
+	if (class == ACKWRR_ACK)
+		ackwrr_flow_give_back(flow, share, flow->released);
+	ackwrr_activity_stop(&flows->active[class], &flow->activity[class]);
+}
+
 static inline void ackwrr_flow_end(struct ackwrr_flows *flows, struct ackwrr_flow *flow,
 				   struct ackwrr_share *share)
 {
 	int class;
 
 	for (class = 0; class < ACKWRR_CLASSES; class++)
-		ackwrr_flow_stop(flows, flow, class);
-	ackwrr_flow_give_back(flow, share, flow->released);
+		ackwrr_flow_stop(flows, flow, class, share);
 }
 
-/* Bytes moved one way. */
-static inline void ackwrr_flow_moved(struct ackwrr_flows *flows, struct ackwrr_flow *flow,
-				     int class, u32 bytes, u64 now)
+static inline void ackwrr_flow_charge(const struct ackwrr_flow *flow,
+				      struct ackwrr_share *share, int class, u32 bytes)
 {
-	struct ackwrr_activity *activity = &flow->activity[class];
-
-	if (!bytes)
-		return;
-	if (now - activity->since > ACKWRR_WINDOW_NS) {
-		activity->since = now;
-		activity->bytes = 0;
-	}
-	activity->bytes += bytes;
-	if (activity->bytes < ACKWRR_ACTIVE_BYTES)
-		return;
-	flows->counts[class] += list_empty(&activity->node);
-	list_move_tail(&activity->node, &flows->active[class]);
-	activity->seen = now;
-	activity->since = now;
-	activity->bytes = 0;
+	if (ackwrr_flow_counts(flow, class))
+		ackwrr_share_charge(share, class, bytes);
+	else
+		ackwrr_share_charge_new(share, class, bytes);
 }
 
-/* Two of each class at most, for each packet: no packet makes more than one active. */
+/* Bytes moved one way. What is on its way when it begins to count was free. */
+static inline void ackwrr_flow_moved(struct ackwrr_flows *flows, struct ackwrr_flow *flow,
+				     const struct ackwrr_share *share, int class,
+				     u32 bytes, u64 now)
+{
+	if (ackwrr_activity_moved(&flows->active[class], &flow->activity[class],
+				  share->clocks[class], bytes, now) &&
+	    class == ACKWRR_ACK)
+		flow->released = 0;
+}
+
+/* The estimates follow what there is now. */
+static inline void ackwrr_flows_advance(const struct ackwrr_flows *flows,
+					struct ackwrr_share *share, u64 now)
+{
+	u32 counts[ACKWRR_CLASSES];
+	int class;
+
+	for (class = 0; class < ACKWRR_CLASSES; class++)
+		counts[class] = ackwrr_active_connections(&flows->active[class], now);
+	ackwrr_share_advance(share, counts, now);
+}
+
+/* One of each class at most, for each packet: no packet makes more than one active. */
 static inline void ackwrr_flows_expire(struct ackwrr_flows *flows,
 				       struct ackwrr_share *share, u64 now)
 {
-	struct ackwrr_activity *first;
+	struct ackwrr_activity *silent;
 	struct ackwrr_flow *flow;
 	int class;
 
 	for (class = 0; class < ACKWRR_CLASSES; class++) {
-		first = list_first_entry_or_null(&flows->active[class],
-						 struct ackwrr_activity, node);
-		if (!first || now - first->seen <= ACKWRR_WINDOW_NS)
+		silent = ackwrr_active_silent(&flows->active[class], now);
+		if (!silent)
 			continue;
-		flow = container_of(first, struct ackwrr_flow, activity[class]);
+		flow = container_of(silent, struct ackwrr_flow, activity[class]);
 		if (class == ACKWRR_ACK && flow->queued)
-			ackwrr_flow_refresh(flows, first, class, now);
+			ackwrr_activity_refresh(&flows->active[class], silent, now);
 		else
-			ackwrr_flow_stop(flows, flow, class);
+			ackwrr_flow_stop(flows, flow, class, share);
 	}
 }
 
@@ -158,8 +149,8 @@ static inline void ackwrr_flows_touch(struct ackwrr_flows *flows, struct lasack_
 	struct ackwrr_flow *more = ackwrr_flow_of(flows, flow);
 
 	lasack_table_wake(flows->table, flow);
-	flow->finished = list_empty(&more->activity[ACKWRR_DATA].node) &&
-			 list_empty(&more->activity[ACKWRR_ACK].node);
+	flow->finished = !ackwrr_flow_counts(more, ACKWRR_DATA) &&
+			 !ackwrr_flow_counts(more, ACKWRR_ACK);
 	lasack_table_idle(flows->table, flow, now);
 }
 
@@ -232,10 +223,10 @@ static inline struct ackwrr_flow *ackwrr_flows_arrive(struct ackwrr_flows *flows
 	}
 	expected = min(acked, more->released);
 	more->released -= expected;
-	ackwrr_share_charge(share, ACKWRR_ACK, acked - expected);
+	ackwrr_flow_charge(more, share, ACKWRR_ACK, acked - expected);
 
-	ackwrr_flow_moved(flows, more, ACKWRR_ACK, acked, now);
-	ackwrr_flow_moved(flows, more, ACKWRR_DATA, seg->payload, now);
+	ackwrr_flow_moved(flows, more, share, ACKWRR_ACK, acked, now);
+	ackwrr_flow_moved(flows, more, share, ACKWRR_DATA, seg->payload, now);
 	if (seg->fin || seg->rst)
 		ackwrr_flow_end(flows, more, share);
 	ackwrr_flows_touch(flows, flow, now);
@@ -256,15 +247,17 @@ static inline void ackwrr_flows_sent(struct ackwrr_flows *flows, struct ackwrr_s
 	struct ackwrr_flow *more;
 	s32 advance;
 
-	ackwrr_share_charge(share, ACKWRR_DATA, seg->payload);
-	if (!segment_has_key(seg) || seg->syn)
+	flow = segment_has_key(seg) && !seg->syn ?
+	       lasack_table_find(flows->table, &seg->key) : NULL;
+	if (!flow) {
+		ackwrr_share_charge(share, ACKWRR_DATA, seg->payload);
 		return;
-	flow = lasack_table_find(flows->table, &seg->key);
-	if (!flow)
-		return;
+	}
 	more = ackwrr_flow_of(flows, flow);
+	ackwrr_flow_charge(more, share, ACKWRR_DATA, seg->payload);
 	if (seg->payload)
-		ackwrr_flow_refresh(flows, &more->activity[ACKWRR_DATA], ACKWRR_DATA, now);
+		ackwrr_activity_refresh(&flows->active[ACKWRR_DATA],
+					&more->activity[ACKWRR_DATA], now);
 	if (!seg->ack)
 		return;
 	if (seg->pure_ack && more->queued)
@@ -275,10 +268,11 @@ static inline void ackwrr_flows_sent(struct ackwrr_flows *flows, struct ackwrr_s
 		return;
 	more->last_sent = seg->ack_seq;
 	if (more->sent) {
-		ackwrr_flow_refresh(flows, &more->activity[ACKWRR_ACK], ACKWRR_ACK, now);
+		ackwrr_activity_refresh(&flows->active[ACKWRR_ACK],
+					&more->activity[ACKWRR_ACK], now);
 		advance = min_t(u32, advance, LASACK_MAX_ACKED);
 		more->released = min_t(u64, (u64)more->released + advance, LASACK_MAX_ACKED);
-		ackwrr_share_charge(share, ACKWRR_ACK, advance);
+		ackwrr_flow_charge(more, share, ACKWRR_ACK, advance);
 	}
 	more->sent = true;
 }
@@ -297,10 +291,8 @@ static inline void ackwrr_flows_clear(struct ackwrr_flows *flows)
 	int class;
 
 	lasack_table_clear(flows->table);
-	for (class = 0; class < ACKWRR_CLASSES; class++) {
-		INIT_LIST_HEAD(&flows->active[class]);
-		flows->counts[class] = 0;
-	}
+	for (class = 0; class < ACKWRR_CLASSES; class++)
+		ackwrr_active_clear(&flows->active[class]);
 }
 
 static inline void ackwrr_flows_free(struct ackwrr_flows *flows)

@@ -8,7 +8,12 @@
  * connections move, divided by how many they are, and the class whose clock is
  * behind is served: data payload when it is sent, uploaded bytes when the AP
  * lets an ACK go that makes room for them, or at the latest when they come.
- * Only the difference of the clocks is kept.
+ * What counts is the difference of the clocks.
+ *
+ * Short connections would disturb that: they come and go, and use less than a
+ * share. What those move that do not count yet (ackwrr_activity.h) is free, but
+ * no more than one connection that counts moved meanwhile: an endless stream of
+ * them is one more connection, and the rest of it is charged to its class.
  *
  * How many connections there are is counted (ackwrr_flows.h) and followed in
  * bounded steps, so that no packet and no scan moves the shares at once.
@@ -36,6 +41,9 @@ struct ackwrr_share {
 	u64	next_step;	/* ns */
 	s64	lag;		/* data's clock minus that of ACKs, bytes a connection */
 	u64	charged[ACKWRR_CLASSES];	/* bytes */
+	s64	clocks[ACKWRR_CLASSES];	/* bytes one that counts has moved */
+	s64	allowance[ACKWRR_CLASSES];	/* bytes new connections may move free */
+	u64	free[ACKWRR_CLASSES];	/* bytes they did */
 };
 
 /* One step: a quarter of the greater at most, and at once from or to 0. */
@@ -80,20 +88,55 @@ static inline void ackwrr_share_advance(struct ackwrr_share *share, const u32 *c
 		share->lag = 0;
 }
 
-/**
- * ackwrr_share_charge() - a class moved bytes
- * @share: the clocks
- * @class: enum ackwrr_which
- * @bytes: negative to give back
- */
-static inline void ackwrr_share_charge(struct ackwrr_share *share, int class, s64 bytes)
+/* Bytes a connection of a class. */
+static inline s64 ackwrr_share_each(const struct ackwrr_share *share, int class, s64 bytes)
 {
 	u32 connections = max_t(u32, share->estimates[class], ACKWRR_ESTIMATE_ONE);
-	s64 each = div_s64(bytes * ACKWRR_ESTIMATE_ONE, connections);
+
+	return div_s64(bytes * ACKWRR_ESTIMATE_ONE, connections);
+}
+
+/* The class's clock goes on, as the other class sees it. */
+static inline void ackwrr_share_run(struct ackwrr_share *share, int class, s64 bytes)
+{
+	s64 each = ackwrr_share_each(share, class, bytes);
 
 	share->charged[class] += bytes;
 	share->lag += class == ACKWRR_DATA ? each : -each;
 	share->lag = clamp_t(s64, share->lag, -ACKWRR_LAG_MAX, ACKWRR_LAG_MAX);
+}
+
+/**
+ * ackwrr_share_charge() - connections that count moved bytes
+ * @share: the clocks
+ * @class: enum ackwrr_which
+ * @bytes: negative to give back
+ *
+ * The new ones of the class may move as much as one of them.
+ */
+static inline void ackwrr_share_charge(struct ackwrr_share *share, int class, s64 bytes)
+{
+	s64 each = ackwrr_share_each(share, class, bytes);
+
+	share->clocks[class] += each;
+	share->allowance[class] = clamp_t(s64, share->allowance[class] + each,
+					  0, ACKWRR_LAG_MAX);
+	ackwrr_share_run(share, class, bytes);
+}
+
+/**
+ * ackwrr_share_charge_new() - connections that do not count yet moved bytes
+ * @share: the clocks
+ * @class: enum ackwrr_which
+ * @bytes: how many; the class is charged for those beyond its allowance
+ */
+static inline void ackwrr_share_charge_new(struct ackwrr_share *share, int class, u32 bytes)
+{
+	s64 allowed = min_t(s64, bytes, share->allowance[class]);
+
+	share->allowance[class] -= allowed;
+	share->free[class] += allowed;
+	ackwrr_share_run(share, class, bytes - allowed);
 }
 
 /* The class that is behind; enum ackwrr_which. */

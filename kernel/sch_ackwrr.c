@@ -144,7 +144,7 @@ static int ackwrr_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
 		u64 now = ktime_get_ns();
 
 		flow = ackwrr_flows_arrive(&q->flows, &q->share, &seg, now);
-		ackwrr_share_advance(&q->share, q->flows.counts, now);
+		ackwrr_flows_advance(&q->flows, &q->share, now);
 	}
 	class = ackwrr_chosen_class(skb, sch, &ret);
 	if (class == ACKWRR_CLASSES) {
@@ -488,13 +488,15 @@ static int ackwrr_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 		st.flows = q->flows.table->flows;
 		st.evicted = q->flows.table->counts.evicted;
 		st.overflow = q->flows.overflow;
-		st.downloads = q->flows.counts[ACKWRR_DATA];
-		st.uploads = q->flows.counts[ACKWRR_ACK];
+		st.downloads = q->flows.active[ACKWRR_DATA].count;
+		st.uploads = q->flows.active[ACKWRR_ACK].count;
 		st.down_estimate = q->share.estimates[ACKWRR_DATA];
 		st.up_estimate = q->share.estimates[ACKWRR_ACK];
 		st.down_charged = q->share.charged[ACKWRR_DATA];
 		st.up_charged = q->share.charged[ACKWRR_ACK];
 		st.lag = q->share.lag;
+		st.down_free = q->share.free[ACKWRR_DATA];
+		st.up_free = q->share.free[ACKWRR_ACK];
 	}
 	sch_tree_unlock(sch);
 

@@ -108,6 +108,8 @@ static int ackwrr_print_xstats(struct qdisc_util *qu, FILE *f,
 	print_estimate("up_estimate", " %s", st.up_estimate);
 	print_count("down_charged_bytes", " charged %" PRIu64 "b", st.down_charged);
 	print_count("up_charged_bytes", " %" PRIu64 "b", st.up_charged);
+	print_count("down_free_bytes", " free %" PRIu64 "b", st.down_free);
+	print_count("up_free_bytes", " %" PRIu64 "b", st.up_free);
 	print_lag(st.lag);
 	print_nl();
 	print_count("in_flight", "  in_flight %" PRIu64, st.in_flight);

@@ -19,7 +19,7 @@ struct cell {
 	struct ackwrr_flows	flows;
 	struct ackwrr_share	share;
 	u64			now;	/* ns */
-	u32			acked[64];	/* by connection: the number of its next ACK */
+	u32			acked[64];	/* by upload: the number of its next ACK */
 };
 
 static int cell_init(struct kunit *test)
@@ -43,7 +43,7 @@ static void cell_exit(struct kunit *test)
 static void arrive(struct cell *cell, struct tcp_segment seg)
 {
 	ackwrr_flows_arrive(&cell->flows, &cell->share, &seg, cell->now);
-	ackwrr_share_advance(&cell->share, cell->flows.counts, cell->now);
+	ackwrr_flows_advance(&cell->flows, &cell->share, cell->now);
 }
 
 static void sent(struct cell *cell, struct tcp_segment seg)
@@ -58,13 +58,13 @@ static struct tcp_segment next_ack(struct cell *cell, u32 id, u32 bytes)
 	return ack(id, cell->acked[id]);
 }
 
-/* For so long, each of the connections moves two segments every 50 ms. */
-static void go_on(struct cell *cell, u32 downs, u32 ups, u64 ns)
+/* For so long, each of the connections moves two segments in every so many ns. */
+static void go_on_every(struct cell *cell, u64 every, u32 downs, u32 ups, u64 ns)
 {
 	u64 end = cell->now + ns;
 	u32 id;
 
-	for (; cell->now < end; cell->now += 50 * NSEC_PER_MSEC) {
+	for (; cell->now < end; cell->now += every) {
 		for (id = 0; id < downs; id++) {
 			arrive(cell, data(100 + id, 2 * MSS));
 			sent(cell, data(100 + id, 2 * MSS));
@@ -77,6 +77,11 @@ static void go_on(struct cell *cell, u32 downs, u32 ups, u64 ns)
 		}
 		arrive(cell, data(99, 0));	/* somebody is always there */
 	}
+}
+
+static void go_on(struct cell *cell, u32 downs, u32 ups, u64 ns)
+{
+	go_on_every(cell, 50 * NSEC_PER_MSEC, downs, ups, ns);
 }
 
 /* Within @percent of so many connections. */
@@ -179,15 +184,27 @@ static void estimates_settle(struct kunit *test)
 	expect_estimates(test, 0, 8, 0);
 }
 
+/* Fifty connections of an 802.11b cell, which has some 5 Mb/s: each has two segments in 250 ms. */
+static void estimates_settle_in_a_full_cell(struct kunit *test)
+{
+	struct cell *cell = test->priv;
+	u64 every = 250 * NSEC_PER_MSEC;
+
+	go_on_every(cell, every, 24, 26, SETTLE);
+	go_on_every(cell, every, 24, 26, SETTLE);
+	go_on_every(cell, every, 30, 20, SETTLE);
+	expect_estimates(test, 30, 20, 5);
+}
+
 static void fin_ends_at_once(struct kunit *test)
 {
 	struct cell *cell = test->priv;
 	struct tcp_segment fin = data(100, 0);
 
-	go_on(cell, 3, 0, NSEC_PER_SEC);
+	go_on(cell, 3, 0, SETTLE);
 	fin.fin = 1;
 	arrive(cell, fin);
-	KUNIT_EXPECT_EQ(test, cell->flows.counts[ACKWRR_DATA], 2);
+	KUNIT_EXPECT_EQ(test, cell->flows.active[ACKWRR_DATA].count, 2);
 }
 
 /* An upload whose ACK waits here is held up by us, not silent. */
@@ -231,8 +248,8 @@ static void a_scan_moves_nothing(struct kunit *test)
 		expect_estimates(test, 2, 2, 10);
 	}
 	KUNIT_EXPECT_LE(test, cell->flows.table->flows, cell->flows.table->size);
-	KUNIT_EXPECT_EQ(test, cell->flows.counts[ACKWRR_DATA], 2);
-	KUNIT_EXPECT_EQ(test, cell->flows.counts[ACKWRR_ACK], 2);
+	KUNIT_EXPECT_EQ(test, cell->flows.active[ACKWRR_DATA].count, 2);
+	KUNIT_EXPECT_EQ(test, cell->flows.active[ACKWRR_ACK].count, 2);
 }
 
 /* More active connections than places: the rest is not counted, nothing breaks. */
@@ -242,8 +259,8 @@ static void more_than_there_is_room_for(struct kunit *test)
 	u32 id;
 
 	for (id = 0; id < 3 * ACKWRR_FLOWS; id++)
-		arrive(cell, data(1000 + id, 10 * MSS));
-	KUNIT_EXPECT_EQ(test, cell->flows.counts[ACKWRR_DATA], ACKWRR_FLOWS);
+		arrive(cell, data(1000 + id, 50 * MSS));
+	KUNIT_EXPECT_EQ(test, cell->flows.active[ACKWRR_DATA].count, ACKWRR_FLOWS);
 	KUNIT_EXPECT_EQ(test, cell->flows.table->flows, ACKWRR_FLOWS);
 }
 
@@ -254,39 +271,147 @@ static u64 charged(struct kunit *test)
 	return cell->share.charged[ACKWRR_ACK];
 }
 
-/* Bytes are charged once: when an ACK lets them go, or when they come unasked. */
-static void bytes_are_charged_once(struct kunit *test)
+/* Upload 1 moved 200,000 bytes, which all came; nothing is on its way. */
+static u64 charged_to_begin_with(struct kunit *test)
 {
 	struct cell *cell = test->priv;
 
 	arrive(cell, ack(1, 1000));	/* counting starts */
 	sent(cell, ack(1, 1000));
 	KUNIT_EXPECT_EQ(test, charged(test), 0);
-	arrive(cell, ack(1, 11000));	/* came unasked */
-	KUNIT_EXPECT_EQ(test, charged(test), 10000);
-	sent(cell, ack(1, 11000));	/* makes room for as much */
-	KUNIT_EXPECT_EQ(test, charged(test), 20000);
-	arrive(cell, ack(1, 17000));
-	KUNIT_EXPECT_EQ(test, charged(test), 20000);
-	arrive(cell, ack(1, 23000));	/* and 2000 more */
-	KUNIT_EXPECT_EQ(test, charged(test), 22000);
-	arrive(cell, ack(1, 23000));	/* a duplicate */
-	arrive(cell, ack(1, 15000));	/* one that was overtaken */
-	sent(cell, ack(1, 11000));
-	KUNIT_EXPECT_EQ(test, charged(test), 22000);
+	arrive(cell, ack(1, 101000));
+	sent(cell, ack(1, 101000));
+	arrive(cell, ack(1, 201000));
+	KUNIT_EXPECT_EQ(test, charged(test), 200000);
+	sent(cell, ack(1, 101000));	/* an old one: makes no room */
+	return charged(test);
+}
+
+/* Bytes are charged once: when an ACK lets them go, or when they come unasked. */
+static void bytes_are_charged_once(struct kunit *test)
+{
+	struct cell *cell = test->priv;
+	u64 begin = charged_to_begin_with(test);
+
+	arrive(cell, ack(1, 211000));	/* came unasked */
+	KUNIT_EXPECT_EQ(test, charged(test) - begin, 10000);
+	sent(cell, ack(1, 211000));	/* makes room for what came since the last */
+	KUNIT_EXPECT_EQ(test, charged(test) - begin, 120000);
+	arrive(cell, ack(1, 317000));
+	KUNIT_EXPECT_EQ(test, charged(test) - begin, 120000);
+	arrive(cell, ack(1, 323000));	/* and 2000 more */
+	KUNIT_EXPECT_EQ(test, charged(test) - begin, 122000);
+	arrive(cell, ack(1, 323000));	/* a duplicate */
+	arrive(cell, ack(1, 315000));	/* one that was overtaken */
+	sent(cell, ack(1, 211000));
+	KUNIT_EXPECT_EQ(test, charged(test) - begin, 122000);
 }
 
 static void what_does_not_come_is_given_back(struct kunit *test)
 {
 	struct cell *cell = test->priv;
+	u64 begin = charged_to_begin_with(test);
 
-	arrive(cell, ack(1, 1000));
-	sent(cell, ack(1, 1000));
-	arrive(cell, ack(1, 11000));
-	sent(cell, ack(1, 11000));
+	sent(cell, ack(1, 201000));
+	KUNIT_EXPECT_EQ(test, charged(test) - begin, 100000);
 	cell->now += 2 * NSEC_PER_SEC;
-	arrive(cell, ack(1, 11000));
-	KUNIT_EXPECT_EQ(test, charged(test), 10000);
+	arrive(cell, ack(1, 201000));
+	KUNIT_EXPECT_EQ(test, charged(test), begin);
+}
+
+/* A short connection moves @bytes one way, at once, and goes without a word. */
+static void short_one(struct cell *cell, int class, u32 id, u32 bytes)
+{
+	if (class == ACKWRR_DATA) {
+		arrive(cell, data(id, bytes));
+		sent(cell, data(id, bytes));
+		return;
+	}
+	arrive(cell, ack(id, 1));
+	sent(cell, ack(id, 1));
+	arrive(cell, ack(id, 1 + bytes));
+}
+
+/* Short transfers of a third of a share change neither what counts nor what is charged. */
+static void short_ones_are_free(struct kunit *test)
+{
+	struct cell *cell = test->priv;
+	u64 moved = 2 * 20 * 2 * MSS;	/* by two, in a second */
+	u64 before[ACKWRR_CLASSES];
+	u32 id = 1000;
+	int class, i;
+
+	go_on(cell, 2, 2, SETTLE);
+	for (i = 0; i < 20; i++) {
+		memcpy(before, cell->share.charged, sizeof(before));
+		for (class = 0; class < ACKWRR_CLASSES; class++)
+			short_one(cell, class, id++, moved / 6);
+		go_on(cell, 2, 2, NSEC_PER_SEC);
+		for (class = 0; class < ACKWRR_CLASSES; class++)
+			KUNIT_EXPECT_EQ(test, cell->share.charged[class] - before[class], moved);
+		expect_estimates(test, 2, 2, 0);
+	}
+}
+
+/* Who is served next: one of those that last, or now and then a short one. */
+static u32 serve_any(struct cell *cell, struct rnd_state *rng, u32 lasting, bool attacked,
+		     int class, u32 packet)
+{
+	u32 one = prandom_u32_state(rng) % (lasting + 10 * attacked), bytes = MSS;
+
+	if (one >= lasting) {
+		bytes = 3000 + prandom_u32_state(rng) % 60000;
+		short_one(cell, class, 1000 + packet, bytes);
+	} else if (class == ACKWRR_DATA) {
+		arrive(cell, data(100 + one, bytes));
+		sent(cell, data(100 + one, bytes));
+	} else {
+		struct tcp_segment seg = next_ack(cell, one, bytes);
+
+		arrive(cell, seg);
+		sent(cell, seg);
+	}
+	return bytes;
+}
+
+/*
+ * Both classes always have packets, but most of one's are of short connections
+ * without end: all these together get no more than a connection of the other class.
+ */
+static void a_stream_of_short_ones(struct kunit *test, int attacked, u32 lasting)
+{
+	const u32 others = 4;
+	struct cell *cell = test->priv;
+	struct rnd_state rng;
+	u64 moved[ACKWRR_CLASSES] = {};
+	u32 packet;
+	int class;
+
+	prandom_seed_state(&rng, 4 * lasting + attacked);
+	ackwrr_flows_clear(&cell->flows);
+	cell->share = (struct ackwrr_share) {};
+	for (packet = 0; packet < 20000; packet++) {
+		class = ackwrr_share_next(&cell->share);
+		if (packet == 2000)	/* the estimates are there */
+			memset(moved, 0, sizeof(moved));
+		moved[class] += serve_any(cell, &rng, class == attacked ? lasting : others,
+					  class == attacked, class, packet);
+		cell->now += 2 * NSEC_PER_MSEC;
+	}
+	/* As a connection each, within the 10 % that is promised. */
+	KUNIT_EXPECT_LE_MSG(test, 10 * moved[attacked] * others,
+			    11 * moved[!attacked] * (lasting + 1),
+			    "class %d, %u last", attacked, lasting);
+}
+
+static void an_endless_stream_of_short_ones(struct kunit *test)
+{
+	u32 lasting;
+
+	for (lasting = 0; lasting <= 4; lasting += 2) {
+		a_stream_of_short_ones(test, ACKWRR_DATA, lasting);
+		a_stream_of_short_ones(test, ACKWRR_ACK, lasting);
+	}
 }
 
 static struct kunit_case ackwrr_share_cases[] = {
@@ -294,12 +419,15 @@ static struct kunit_case ackwrr_share_cases[] = {
 	KUNIT_CASE(share_forgets_what_is_not_used),
 	KUNIT_CASE(estimates_are_smooth),
 	KUNIT_CASE(estimates_settle),
+	KUNIT_CASE(estimates_settle_in_a_full_cell),
 	KUNIT_CASE(fin_ends_at_once),
 	KUNIT_CASE(a_held_ack_is_activity),
 	KUNIT_CASE(a_scan_moves_nothing),
 	KUNIT_CASE(more_than_there_is_room_for),
 	KUNIT_CASE(bytes_are_charged_once),
 	KUNIT_CASE(what_does_not_come_is_given_back),
+	KUNIT_CASE(short_ones_are_free),
+	KUNIT_CASE(an_endless_stream_of_short_ones),
 	{}
 };
 

@@ -64,6 +64,8 @@ struct tc_ackwrr_xstats {
 	__u64	up_charged;
 	__u64	evicted;	/* connections forgotten to make room */
 	__u64	overflow;	/* packets of connections there was no room for */
+	__u64	down_free;	/* bytes that new connections moved and nobody was charged for */
+	__u64	up_free;
 };
 
 #endif

@@ -93,9 +93,11 @@ def relative_total(row: Row, rows: Sequence[Row]) -> float | None:
 def connections(run: Json, direction: str) -> list[float]:
     """Goodputs in Mb/s of a run's connections of one direction; empty when one is unknown.
 
-    Transfers of a workload are none: how fast they end says more than their share of a window.
+    Of those that last the whole window. Transfers of a workload are none: how fast they end says
+    more than their share of a window.
     """
-    goodputs = [flow["goodput_mbps"] for flow in run["flows"] if flow["dir"] == direction]
+    lasting = [flow for flow in run["flows"] if flow["dir"] == direction and flow["whole"]]
+    goodputs = [flow["goodput_mbps"] for flow in lasting]
     return [] if None in goodputs else goodputs
 
 

@@ -150,6 +150,7 @@ def _flow(trace: FlowTrace, run: Json, guest: Json) -> Json:
         "id": trace.plan["id"],
         "station": trace.plan["station"],
         "dir": trace.plan["dir"],
+        "whole": _lasts(trace.plan, run),
         "bytes": trace.receiver["bytes"] if trace.receiver else None,
         "start_s": _since(t0_s, trace.client, "start_s"),
         "end_s": _since(t0_s, trace.receiver, "end_s"),
@@ -224,9 +225,18 @@ def _since(t0_s: float | None, record: Json | None, key: str) -> float | None:
     return round(float(record[key]) - t0_s, 9)
 
 
+def _lasts(plan: Json, run: Json) -> bool:
+    """Whether a connection is there in the whole window, by plan: only those can be compared."""
+    return bool(
+        "seconds" in plan
+        and plan["start_s"] <= run["warmup_s"]
+        and plan["start_s"] + plan["seconds"] >= run["duration_s"]
+    )
+
+
 def _connections(flows: Sequence[Json], direction: str) -> list[float] | None:
-    """Goodputs of the connections of a direction; None when one of them is not known."""
-    goodputs = [flow["goodput_mbps"] for flow in flows if flow["dir"] == direction]
+    """Goodputs of a direction's connections of the whole window; None when one is not known."""
+    goodputs = [flow["goodput_mbps"] for flow in flows if flow["dir"] == direction and flow["whole"]]
     return None if None in goodputs else goodputs
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import math
+import random
 from pathlib import Path
 from typing import Any
 
@@ -195,6 +196,25 @@ def test_tcp_counters_are_the_kernels(tmp_path: Path) -> None:
     assert metrics.measure(path)["tcp"] == {"wired": {"TCPTimeouts": 2, "InSegs": 9000}}
     (path / "counters.json").unlink()
     assert metrics.measure(path)["tcp"] is None
+
+
+def test_connections_that_come_or_go_are_not_compared(tmp_path: Path) -> None:
+    """One upload stops and one download starts inside the window: the ratio and the index are
+    of the other two, the totals of all."""
+    path = fabricated.run_directory(tmp_path / "run", down=1.0, up=2.0, noise=0.0)
+    run = json.loads((path / "run.json").read_text())
+    for flow in run["plan"]["flows"]:
+        flow |= {"up1": {"seconds": 20.0}, "down1": {"start_s": 20.0, "seconds": 20.0}}.get(
+            flow["id"], {}
+        )
+    fabricated.write(path / "run.json", run)
+    for name, mbps in (("up1", 0.1), ("down1", 0.2)):
+        fabricated.write_flow(path, name, name[:-1], mbps, random.Random(1), 0.0)
+    found = metrics.measure(path)
+    assert found["ratio_down_up"] == pytest.approx(1 / 2, rel=1e-4)
+    assert found["jain"] == pytest.approx(9 / 10, rel=1e-4)
+    assert found["goodput_mbps"]["total"] == pytest.approx(1 + 2 + 0.1 + 0.2, rel=1e-4)
+    assert [flow["whole"] for flow in found["flows"]] == [False, True, False, True]
 
 
 def test_empty_run_directory_measures_to_nothing(tmp_path: Path) -> None:
