@@ -15,65 +15,19 @@
 #include <linux/errno.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
-#include <linux/rtnetlink.h>
 #include <linux/skbuff.h>
 #include <linux/types.h>
 #include <net/netlink.h>
 #include <net/pkt_cls.h>
 #include <net/pkt_sched.h>
 #include <net/sch_generic.h>
-#include "ackwrr_flows.h"
-#include "ackwrr_round.h"
-#include "ackwrr_share.h"
-#include "fifo_child.h"
+#include "ackwrr_class.h"
+#include "ackwrr_config.h"
+#include "ackwrr_qdisc.h"
 #include "gso_enqueue.h"
-#include "inflight.h"
-#include "tcp_segment.h"
-#include "uapi/pkt_sch_ackwrr.h"
 
 /* With auto a connection may have that part of "limit" in the FIFO of ACKs. */
 #define ACKWRR_ACK_SHARE	8
-
-struct ackwrr_class {
-	struct Qdisc	*child;
-	bool		own_child;	/* the FIFO of default: "limit" is for it */
-};
-
-/* In a FIFO of default, which uses none of it. */
-struct ackwrr_skb_cb {
-	u64	arrival;	/* no two the same */
-};
-
-struct ackwrr_sched_data {
-	struct tcf_proto __rcu	*filter_list;
-	struct tcf_block	*block;
-
-	struct ackwrr_class	classes[ACKWRR_CLASSES];
-	struct ackwrr_round	round;	/* with weights of 0: auto */
-	struct ackwrr_flows	flows;	/* there once it was auto */
-	struct ackwrr_share	share;
-	u64			arrivals;
-	u32			limit;	/* packets, of each FIFO of default */
-	struct inflight		*below;
-	u64			packets[__SEGMENT_CLASSES];	/* by class of segment */
-};
-
-static struct ackwrr_skb_cb *ackwrr_cb(const struct sk_buff *skb)
-{
-	qdisc_cb_private_validate(skb, sizeof(struct ackwrr_skb_cb));
-	return (struct ackwrr_skb_cb *)qdisc_skb_cb(skb)->data;
-}
-
-static bool ackwrr_is_auto(const struct ackwrr_sched_data *q)
-{
-	return q->round.weights[ACKWRR_DATA] == TC_ACKWRR_AUTO;
-}
-
-/* With auto the FIFO of ACKs is kept short, connection by connection. */
-static bool ackwrr_is_counted(const struct ackwrr_sched_data *q, int class)
-{
-	return class == ACKWRR_ACK && ackwrr_is_auto(q) && q->classes[class].own_child;
-}
 
 /*
  * A connection's newest ACK says what the others did, so few of them do: those
@@ -176,12 +130,6 @@ static int ackwrr_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 	return gso_enqueue(skb, sch, to_free, ackwrr_enqueue_one);
 }
 
-/* Are both children ours? Then their heads can be looked at, and were numbered. */
-static bool ackwrr_is_fifo(const struct ackwrr_sched_data *q)
-{
-	return q->classes[ACKWRR_DATA].own_child && q->classes[ACKWRR_ACK].own_child;
-}
-
 static int ackwrr_first_come(const struct ackwrr_sched_data *q)
 {
 	struct sk_buff *data = qdisc_peek_head(q->classes[ACKWRR_DATA].child);
@@ -266,8 +214,10 @@ static void ackwrr_reset(struct Qdisc *sch)
 	int i;
 
 	for (i = 0; i < ACKWRR_CLASSES; i++) {
-		if (q->classes[i].child)
-			qdisc_reset(q->classes[i].child);
+		if (!q->classes[i].child)
+			continue;
+		q->purged += q->classes[i].child->q.qlen;
+		qdisc_reset(q->classes[i].child);
 	}
 	ackwrr_round_start(&q->round);
 	if (q->flows.table)
@@ -275,134 +225,42 @@ static void ackwrr_reset(struct Qdisc *sch)
 	q->share = (struct ackwrr_share) {};
 }
 
-static const struct nla_policy ackwrr_policy[TCA_ACKWRR_MAX + 1] = {
-	[TCA_ACKWRR_LIMIT]	= { .type = NLA_U32 },
-	[TCA_ACKWRR_INFLIGHT]	= { .type = NLA_U32 },
-	[TCA_ACKWRR_WEIGHT_DATA] = { .type = NLA_U32 },
-	[TCA_ACKWRR_WEIGHT_ACK]	= { .type = NLA_U32 },
-};
-
-static bool ackwrr_is_weight(const struct nlattr *attr)
-{
-	u32 weight = attr ? nla_get_u32(attr) : 0;
-
-	return weight >= 1 && weight <= TC_ACKWRR_WEIGHT_MAX;
-}
-
-/* Weights are given both or not at all. */
-static int ackwrr_parse_weights(u8 *weights, struct nlattr **tb,
-				struct netlink_ext_ack *extack)
-{
-	const struct nlattr *data = tb[TCA_ACKWRR_WEIGHT_DATA];
-	const struct nlattr *ack = tb[TCA_ACKWRR_WEIGHT_ACK];
-
-	if (!data && !ack)
-		return 0;
-	if (data && nla_get_u32(data) == TC_ACKWRR_AUTO && !ack) {
-		memset(weights, TC_ACKWRR_AUTO, ACKWRR_CLASSES);
-		return 0;
-	}
-	if (!ackwrr_is_weight(data) || !ackwrr_is_weight(ack)) {
-		NL_SET_ERR_MSG_ATTR(extack, data ?: ack,
-				    "weights: give 1 to 255 for DATA and for ACK, or auto");
-		return -ERANGE;
-	}
-	weights[ACKWRR_DATA] = nla_get_u32(data);
-	weights[ACKWRR_ACK] = nla_get_u32(ack);
-	return 0;
-}
-
-static int ackwrr_parse_limit(u32 *limit, const struct nlattr *attr,
-			      struct netlink_ext_ack *extack)
-{
-	u32 value;
-
-	if (!attr)
-		return 0;
-	value = nla_get_u32(attr);
-	if (value < 1 || value > TC_ACKWRR_LIMIT_MAX) {
-		NL_SET_ERR_MSG_ATTR(extack, attr, "limit: give 1 to 1048576 packets");
-		return -ERANGE;
-	}
-	*limit = value;
-	return 0;
-}
-
-/* A smaller limit takes the oldest packets. The parents are told once. */
-static void ackwrr_trim(struct Qdisc *sch)
-{
-	struct ackwrr_sched_data *q = qdisc_priv(sch);
-	unsigned int packets = 0, bytes = 0;
-	struct sk_buff *skb;
-	int i;
-
-	for (i = 0; i < ACKWRR_CLASSES; i++) {
-		struct Qdisc *child = q->classes[i].child;
-
-		if (!q->classes[i].own_child)
-			continue;
-		WRITE_ONCE(child->limit,
-			   q->limit + (ackwrr_is_counted(q, i) ? ACKWRR_FLOWS : 0));
-		while (child->q.qlen > q->limit) {
-			skb = qdisc_dequeue_peeked(child);
-			if (!skb)
-				break;
-			packets++;
-			bytes += qdisc_pkt_len(skb);
-			qdisc_qstats_drop(child);
-			qdisc_qstats_drop(sch);
-			rtnl_kfree_skbs(skb, skb);
-		}
-	}
-	if (!packets)
-		return;
-	sch->q.qlen -= packets;
-	sch->qstats.backlog -= bytes;
-	qdisc_tree_reduce_backlog(sch, packets, bytes);
-}
-
 static int ackwrr_change(struct Qdisc *sch, struct nlattr *opt,
 			 struct netlink_ext_ack *extack)
 {
 	struct ackwrr_sched_data *q = qdisc_priv(sch);
-	u32 limit = q->limit, inflight = inflight_limit(q->below);
-	struct nlattr *tb[TCA_ACKWRR_MAX + 1];
-	u8 weights[ACKWRR_CLASSES];
+	struct ackwrr_config config = {
+		.limit = q->limit,
+		.inflight = inflight_limit(q->below),
+	};
+	bool smaller;
 	int err;
 
-	memcpy(weights, q->round.weights, sizeof(weights));
-	err = nla_parse_nested(tb, TCA_ACKWRR_MAX, opt, ackwrr_policy, extack);
-	if (err < 0)
-		return err;
-	err = ackwrr_parse_weights(weights, tb, extack) ?:
-	      ackwrr_parse_limit(&limit, tb[TCA_ACKWRR_LIMIT], extack);
+	memcpy(config.weights, q->round.weights, sizeof(config.weights));
+	err = ackwrr_config_parse(&config, opt, extack);
 	if (err)
 		return err;
-	if (tb[TCA_ACKWRR_INFLIGHT]) {
-		err = inflight_limit_from_attr(tb[TCA_ACKWRR_INFLIGHT], true,
-					       &inflight, extack);
-		if (err)
-			return err;
-	}
-
-	if (weights[ACKWRR_DATA] == TC_ACKWRR_AUTO && !q->flows.table) {
+	if (config.weights[ACKWRR_DATA] == TC_ACKWRR_AUTO && !q->flows.table) {
 		err = ackwrr_flows_init(&q->flows);
 		if (err)
 			return err;
 	}
 
 	sch_tree_lock(sch);
-	if (memcmp(q->round.weights, weights, sizeof(weights))) {
-		memcpy(q->round.weights, weights, sizeof(weights));
+	if (memcmp(q->round.weights, config.weights, sizeof(config.weights))) {
+		memcpy(q->round.weights, config.weights, sizeof(config.weights));
 		ackwrr_round_start(&q->round);
 		if (q->flows.table)
 			ackwrr_flows_clear(&q->flows);
 		q->share = (struct ackwrr_share) {};
 	}
-	q->limit = limit;
-	WRITE_ONCE(sch->limit, limit);
-	inflight_set_limit(q->below, inflight);
-	ackwrr_trim(sch);
+	smaller = config.limit < q->limit;
+	q->limit = config.limit;
+	WRITE_ONCE(sch->limit, config.limit);
+	ackwrr_set_limits(q);
+	inflight_set_limit(q->below, config.inflight);
+	if (smaller)
+		ackwrr_trim(sch);
 	sch_tree_unlock(sch);
 	return 0;
 }
@@ -476,8 +334,12 @@ static int ackwrr_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	struct ackwrr_sched_data *q = qdisc_priv(sch);
 	struct tc_inflight_xstats below;
 	struct tc_ackwrr_xstats st = {};
+	int i;
 
 	sch_tree_lock(sch);
+	for (i = 0; i < __SEGMENT_CLASSES; i++)
+		st.enqueued += q->packets[i];
+	st.purged = q->purged;
 	st.not_ip = q->packets[SEGMENT_NOT_IP];
 	st.portless = q->packets[SEGMENT_PORTLESS];
 	st.fragment = q->packets[SEGMENT_FRAGMENT];
@@ -505,113 +367,6 @@ static int ackwrr_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	st.untracked = below.untracked;
 	return gnet_stats_copy_app(d, &st, sizeof(st));
 }
-
-static int ackwrr_graft(struct Qdisc *sch, unsigned long cl, struct Qdisc *new,
-			struct Qdisc **old, struct netlink_ext_ack *extack)
-{
-	struct ackwrr_sched_data *q = qdisc_priv(sch);
-	struct ackwrr_class *class = &q->classes[cl - 1];
-
-	/* Nobody may take another discipline for a FIFO, not for a moment. */
-	sch_tree_lock(sch);
-	class->own_child = false;
-	sch_tree_unlock(sch);
-	*old = fifo_child_graft(sch, cl, q->limit, new, &class->child);
-	sch_tree_lock(sch);
-	class->own_child = !new && class->child != &noop_qdisc;
-	if (q->flows.table)
-		ackwrr_flows_none_queued(&q->flows);
-	ackwrr_trim(sch);
-	sch_tree_unlock(sch);
-	return 0;
-}
-
-static struct Qdisc *ackwrr_leaf(struct Qdisc *sch, unsigned long cl)
-{
-	struct ackwrr_sched_data *q = qdisc_priv(sch);
-
-	return q->classes[cl - 1].child;
-}
-
-static unsigned long ackwrr_find(struct Qdisc *sch, u32 classid)
-{
-	u32 minor = TC_H_MIN(classid);
-
-	return minor >= TC_ACKWRR_DATA && minor <= TC_ACKWRR_ACK ? minor : 0;
-}
-
-static unsigned long ackwrr_bind(struct Qdisc *sch, unsigned long parent, u32 classid)
-{
-	return ackwrr_find(sch, classid);
-}
-
-static void ackwrr_unbind(struct Qdisc *sch, unsigned long cl)
-{
-}
-
-static struct tcf_block *ackwrr_tcf_block(struct Qdisc *sch, unsigned long cl,
-					  struct netlink_ext_ack *extack)
-{
-	struct ackwrr_sched_data *q = qdisc_priv(sch);
-
-	return cl ? NULL : q->block;
-}
-
-static void ackwrr_walk(struct Qdisc *sch, struct qdisc_walker *walker)
-{
-	unsigned long cl;
-
-	if (walker->stop)
-		return;
-	for (cl = TC_ACKWRR_DATA; cl <= TC_ACKWRR_ACK; cl++) {
-		if (!tc_qdisc_stats_dump(sch, cl, walker))
-			break;
-	}
-}
-
-static int ackwrr_dump_class(struct Qdisc *sch, unsigned long cl,
-			     struct sk_buff *skb, struct tcmsg *tcm)
-{
-	struct ackwrr_sched_data *q = qdisc_priv(sch);
-	bool is_auto = ackwrr_is_auto(q);
-	struct nlattr *opts;
-
-	tcm->tcm_handle |= TC_H_MIN(cl);
-	tcm->tcm_info = q->classes[cl - 1].child->handle;
-	opts = nla_nest_start(skb, TCA_OPTIONS);
-	if (!opts)
-		return -EMSGSIZE;
-	if (nla_put_u32(skb, is_auto ? TCA_ACKWRR_CLASS_CONNECTIONS : TCA_ACKWRR_CLASS_WEIGHT,
-			is_auto ? q->share.estimates[cl - 1] : q->round.weights[cl - 1])) {
-		nla_nest_cancel(skb, opts);
-		return -EMSGSIZE;
-	}
-	return nla_nest_end(skb, opts);
-}
-
-static int ackwrr_dump_class_stats(struct Qdisc *sch, unsigned long cl,
-				   struct gnet_dump *d)
-{
-	struct ackwrr_sched_data *q = qdisc_priv(sch);
-	struct Qdisc *child = q->classes[cl - 1].child;
-
-	if (gnet_stats_copy_basic(d, child->cpu_bstats, &child->bstats, true) < 0 ||
-	    qdisc_qstats_copy(d, child) < 0)
-		return -1;
-	return 0;
-}
-
-static const struct Qdisc_class_ops ackwrr_class_ops = {
-	.graft		= ackwrr_graft,
-	.leaf		= ackwrr_leaf,
-	.find		= ackwrr_find,
-	.walk		= ackwrr_walk,
-	.tcf_block	= ackwrr_tcf_block,
-	.bind_tcf	= ackwrr_bind,
-	.unbind_tcf	= ackwrr_unbind,
-	.dump		= ackwrr_dump_class,
-	.dump_stats	= ackwrr_dump_class_stats,
-};
 
 static struct Qdisc_ops ackwrr_qdisc_ops __read_mostly = {
 	.cl_ops		= &ackwrr_class_ops,

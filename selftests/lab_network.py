@@ -66,18 +66,20 @@ def clean() -> None:
 
 
 @dataclass(frozen=True)
-class LasackCounts:
-    """Of struct tc_lasack_xstats (kernel/uapi/pkt_sch_lasack.h), packets."""
+class Counts:
+    """Packets, of a discipline that counts what comes and what is purged."""
 
-    pushed_out: int
     enqueued: int
     purged: int
 
 
-def lasack_counts(qdisc: Qdisc) -> LasackCounts:
-    """The counters that must add up."""
-    (pushed_out,) = struct.unpack_from("=Q", qdisc.xstats, 8)
-    return LasackCounts(pushed_out, *struct.unpack_from("=QQ", qdisc.xstats, 160))
+# Where both are in struct tc_KIND_xstats (kernel/uapi/).
+COUNTED = {"lasack": 160, "ackwrr": 136}
+
+
+def counts(qdisc: Qdisc) -> Counts:
+    """Of a kind in COUNTED."""
+    return Counts(*struct.unpack_from("=QQ", qdisc.xstats, COUNTED[qdisc.kind]))
 
 
 def peeks(kind: str) -> bool:
@@ -86,7 +88,7 @@ def peeks(kind: str) -> bool:
 
 
 def check(qdiscs: Sequence[Qdisc]) -> None:
-    """Broken unless every level counts what the levels below hold, and lasack's counters add up.
+    """Broken unless every level counts what the levels below hold, and the counters of ours add up.
 
     A discipline whose parent peeks may hold one packet more than its children: the one that
     was taken from them to be looked at.
@@ -111,13 +113,14 @@ def check(qdiscs: Sequence[Qdisc]) -> None:
             if not (0 <= packets <= spare and 0 <= waiting <= spare * MAX_PACKET):
                 wrong.append(f"{qdisc.kind} {qdisc.handle:x} holds {packets} packets"
                              f" and {waiting} bytes more than its children")  # fmt: skip
-        if qdisc.kind == "lasack":
-            counts = lasack_counts(qdisc)
-            seen = qdisc.sent + qdisc.drops + counts.purged + qdisc.qlen - counts.enqueued
+        if qdisc.kind in COUNTED:
+            own = counts(qdisc)
+            seen = qdisc.sent + qdisc.drops + own.purged + qdisc.qlen - own.enqueued
             if not 0 <= seen <= spare:
                 wrong.append(
-                    f"lasack {qdisc.handle:x}: sent {qdisc.sent} + dropped {qdisc.drops} + purged"
-                    f" {counts.purged} + queued {qdisc.qlen} - enqueued {counts.enqueued} = {seen}"
+                    f"{qdisc.kind} {qdisc.handle:x}: sent {qdisc.sent} + dropped {qdisc.drops}"
+                    f" + purged {own.purged} + queued {qdisc.qlen} - enqueued {own.enqueued}"
+                    f" = {seen}"
                 )
         if qdisc.qlen > 1 << 30 or qdisc.backlog > 1 << 30:
             wrong.append(f"{qdisc.kind} {qdisc.handle:x}: qlen {qdisc.qlen - (1 << 32)}")

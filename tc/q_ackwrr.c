@@ -44,12 +44,30 @@ static const struct qdisc_option ackwrr_options[] = {
 	{ .name = NULL },
 };
 
+static const char ackwrr_class_usage[] =
+	"Usage: tc class change dev DEV parent QDISC: classid QDISC:CLASS ackwrr weight PACKETS\n"
+	"  weight    packets a round, 1 to 255; not with weights auto\n";
+
+static const struct qdisc_option ackwrr_class_options[] = {
+	{ .name = "weight", .attribute = TCA_ACKWRR_CLASS_WEIGHT, .unit = UNIT_NONE,
+	  .min = 1, .max = TC_ACKWRR_WEIGHT_MAX },
+	{ .name = NULL },
+};
+
 static int ackwrr_parse_qopt(struct qdisc_util *qu, int argc, char **argv,
 			     struct nlmsghdr *n, const char *dev)
 {
 	(void)dev;
 	return qdisc_options_parse(qu->id, ackwrr_options, ackwrr_usage, argc,
 				    argv, n);
+}
+
+static int ackwrr_parse_copt(struct qdisc_util *qu, int argc, char **argv,
+			     struct nlmsghdr *n, const char *dev)
+{
+	(void)dev;
+	return qdisc_options_parse(qu->id, ackwrr_class_options, ackwrr_class_usage,
+				    argc, argv, n);
 }
 
 static int ackwrr_print_qopt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
@@ -92,6 +110,9 @@ static int ackwrr_print_xstats(struct qdisc_util *qu, FILE *f,
 		return 0;
 	xstats_copy(&st, sizeof(st), xstats);
 
+	print_count("enqueued", "  enqueued %" PRIu64, st.enqueued);
+	print_count("purged", " purged %" PRIu64, st.purged);
+	print_nl();
 	print_count("not_ip", "  not_ip %" PRIu64, st.not_ip);
 	print_count("portless", " portless %" PRIu64, st.portless);
 	print_count("fragment", " fragment %" PRIu64, st.fragment);
@@ -145,5 +166,6 @@ TC_PLUGIN_EXPORT struct qdisc_util ackwrr_qdisc_util = {
 	.parse_qopt	= ackwrr_parse_qopt,
 	.print_qopt	= ackwrr_print_qopt,
 	.print_xstats	= ackwrr_print_xstats,
+	.parse_copt	= ackwrr_parse_copt,
 	.print_copt	= ackwrr_print_copt,
 };

@@ -66,6 +66,12 @@ struct tc_ackwrr_xstats {
 	__u64	overflow;	/* packets of connections there was no room for */
 	__u64	down_free;	/* bytes that new connections moved and nobody was charged for */
 	__u64	up_free;
+
+	/* All that came: the sum of sent, dropped, purged and queued, unless a
+	 * filter's action took it
+	 */
+	__u64	enqueued;	/* packets */
+	__u64	purged;		/* packets given up by a reset */
 };
 
 #endif
