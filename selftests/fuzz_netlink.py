@@ -25,7 +25,7 @@ from collections.abc import Sequence
 
 import lab_network
 from lab_network import DEVICE, Broken
-from qdisc_kinds import KINDS
+from qdisc_kinds import KINDS, TOGETHER
 from rtnetlink import (
     HEADER,
     NLA_F_NESTED,
@@ -70,7 +70,8 @@ class Fuzz:
 
     def __init__(self, kind: str, ifindex: int, rng: random.Random) -> None:
         self._kind, self._ifindex, self._rng = kind, ifindex, rng
-        self._attributes = [option.attribute for option in KINDS[kind]]
+        self._together = TOGETHER.get(kind, ())
+        self._attributes = [option.attribute for option in (*KINDS[kind], *self._together)]
 
     def _value(self) -> bytes:
         rng = self._rng
@@ -81,6 +82,7 @@ class Fuzz:
         """Options within their ranges; what is large is not needed to break anything."""
         known = KINDS[self._kind]
         chosen = self._rng.sample(known, self._rng.randrange(len(known) + 1))
+        chosen += self._together if self._rng.random() < 0.5 else ()
         values = [(o.attribute, o.least, min(o.most, o.least * 40)) for o in chosen]
         return b"".join(u32(kind, self._rng.randint(*ends)) for kind, *ends in values)
 

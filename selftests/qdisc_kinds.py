@@ -66,7 +66,6 @@ KINDS: dict[str, tuple[Option, ...]] = {
         Option("stall", 2, 10, 60000, "50ms", "ms", tc_range="10ms to 60s",
                kernel_range="10 to 60000 ms"),
     ),
-    # Its weights are a pair, so they are not among these.
     "ackwrr": (
         Option("limit", 1, 1, 1048576, "30", tc_range="1 to 1048576 packets",
                kernel_range="1 to 1048576 packets"),
@@ -74,3 +73,11 @@ KINDS: dict[str, tuple[Option, ...]] = {
                kernel_range="1 to 65535"),
     ),
 }  # fmt: skip
+
+# Numbers that are given all or none of them.
+TOGETHER: dict[str, tuple[Option, ...]] = {
+    "ackwrr": (
+        Option("weights", 3, 1, 255, "2", kernel_range="1 to 255 for DATA and for ACK, or auto"),
+        Option("weights", 4, 1, 255, "1", kernel_range="1 to 255 for DATA and for ACK, or auto"),
+    ),
+}

@@ -24,7 +24,7 @@ from functools import partial
 
 import lab_network
 from lab_network import DEVICE, Broken
-from qdisc_kinds import KINDS, Option
+from qdisc_kinds import KINDS, TOGETHER, Option
 from rtnetlink import (
     NLA_F_NESTED,
     RTM_NEWQDISC,
@@ -130,8 +130,10 @@ def tc_cases(subject: Subject, options: Sequence[Option]) -> Iterator[str]:
 
 def message_cases(subject: Subject, options: Sequence[Option]) -> Iterator[str]:
     """Each mistake a program can make; a good option beside it must not be taken either."""
-    for option in options:
-        beside = next((u32(o.attribute, o.least) for o in options if o is not option), b"")
+    together = TOGETHER.get(subject.kind, ())
+    for option in (*options, *together):
+        others = together if option in together else options[:2]
+        beside = b"".join(u32(o.attribute, o.least) for o in others if o is not option)
         for value in option.bad_numbers():
             what = f"{option.name} {value}"
             bad = u32(option.attribute, value)
