@@ -236,7 +236,9 @@ def _lasts(plan: Json, run: Json) -> bool:
 
 def _connections(flows: Sequence[Json], direction: str) -> list[float] | None:
     """Goodputs of a direction's connections of the whole window; None when one is not known."""
-    goodputs = [flow["goodput_mbps"] for flow in flows if flow["dir"] == direction and flow["whole"]]
+    goodputs = [
+        flow["goodput_mbps"] for flow in flows if flow["dir"] == direction and flow["whole"]
+    ]
     return None if None in goodputs else goodputs
 
 
