@@ -4,7 +4,8 @@
 Principle: each suite speaks the format of its own field (pytest's last line,
 KTAP as in Documentation/dev-tools/ktap.rst of the kernel, or a line "N
 passed, N failed"); only the sum is made here. A suite that ends with an error
-has failed, whatever it counted; one that reports no count is one test.
+has failed, whatever it counted. Two run at a time: most of them wait for a lab
+kernel, whose virtual time does not feel a busy machine.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,9 +30,11 @@ OUT = REPOSITORY / "out" / "check"
 SUITE_LIMIT_S = 1500.0
 OPERATIONS = "'random_operations.py 2000' refusals.py"
 TAIL_LINES, TAIL_WIDTH = 30, 160
+POLL_S = 0.1
 
 KTAP_PLAN = re.compile(r"^(?:\[ *\d+\.\d+\] )?1\.\.(\d+)")
 KTAP_RESULT = re.compile(r"^(?:\[ *\d+\.\d+\] )?( *)(not )?ok \d+\b(.*)$")
+FAILURE = re.compile(r"^(\[ *\d+\.\d+\] )?( *not ok \d|E  |FAILED |Traceback)")
 COUNTED = re.compile(r"\b(\d+) (passed|failed|skipped|errors?)\b")
 
 
@@ -126,7 +130,7 @@ def _sources(*patterns: str) -> str:
 
 
 def suites() -> list[Suite]:
-    """Every suite, fast ones first."""
+    """Every suite: what ends at once, then the two that take longest, then the others."""
     kernel, debug = kernels.find(), kernels.find(debug=True)
     if not kernel or not debug:
         raise ApbedError("no lab kernels yet: make all debug")
@@ -149,13 +153,13 @@ def suites() -> list[Suite]:
         Suite("kunit", _kunit(kernel)),
         Suite("kunit-debug", _kunit(debug)),
         Suite("churn", _in_lab(debug, "selftests/qdisc_churn.sh")),
+        Suite("pytest", ".venv/bin/pytest -q"),
         Suite("inflight-life", _in_lab(debug, "selftests/inflight_life.sh")),
         Suite("fuzz-netlink", _in_lab(debug, "selftests/watched.sh 'fuzz_netlink.py 6000'")),
         Suite("fuzz-packets", _in_lab(debug, "selftests/fuzz_packets.sh 150000")),
         Suite("tdc", _in_lab(kernel, 'selftests/tdc.sh "$(.venv/bin/apbed kernel tdc)"')),
         Suite("operations", _in_lab(debug, f"selftests/watched.sh {OPERATIONS}")),
         Suite("parents", _in_lab(debug, "selftests/watched.sh 'parents.py 3'")),
-        Suite("pytest", ".venv/bin/pytest -q"),
         Suite("pytest-slow", ".venv/bin/pytest -q -m slow", slow=True),
         Suite("modules-all", "make modules-all", slow=True, single=True),
         *_long(debug),
@@ -202,28 +206,60 @@ def _in_lab(kernel: kernels.LabKernel, script: str) -> str:
     return f".venv/bin/apbed boot --kernel {kernel.version}{option}{limit} -- sh {script}"
 
 
-def run_suite(suite: Suite, log: Path) -> Totals:
-    """Run one suite, its output to `log`; a suite over its time has failed."""
-    with log.open("w") as sink:
-        process = subprocess.Popen(
-            ["bash", "-o", "pipefail", "-c", suite.command],
-            cwd=REPOSITORY,
-            stdin=subprocess.DEVNULL,
-            stdout=sink,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
-        try:
-            status = process.wait(SUITE_LIMIT_S)
-        except subprocess.TimeoutExpired:
-            stop_group(process)
-            sink.write(f"{suite.name}: stopped after {SUITE_LIMIT_S:.0f} s\n")
-            status = 1
-        except BaseException:
-            stop_group(process)
-            raise
-    return totals(log.read_text(errors="replace").splitlines(), status, suite.single)
+class RunningSuite:
+    """A suite under way in a process group of its own, its output in `log`."""
+
+    def __init__(self, suite: Suite, log: Path) -> None:
+        self.suite, self.log = suite, log
+        self.begin = time.monotonic()
+        with log.open("w") as sink:
+            self._process = subprocess.Popen(
+                ["bash", "-o", "pipefail", "-c", suite.command],
+                cwd=REPOSITORY,
+                stdin=subprocess.DEVNULL,
+                stdout=sink,
+                stderr=subprocess.STDOUT,
+                text=True,
+                start_new_session=True,
+            )
+
+    def ended(self) -> bool:
+        """Whether it has ended by now; one over its time is stopped."""
+        if self._process.poll() is None and self.elapsed_s() > SUITE_LIMIT_S:
+            self.stop()
+            with self.log.open("a") as log:
+                log.write(f"{self.suite.name}: stopped after {SUITE_LIMIT_S:.0f} s\n")
+        return self._process.poll() is not None
+
+    def stop(self) -> None:
+        """End it and all it started."""
+        stop_group(self._process)
+
+    def elapsed_s(self) -> float:
+        """Seconds of wall time since it began."""
+        return time.monotonic() - self.begin
+
+    def totals(self) -> Totals:
+        """What it amounts to, once it has ended."""
+        lines = self.log.read_text(errors="replace").splitlines()
+        return totals(lines, self._process.returncode, self.suite.single)
+
+
+def run_suites(chosen: Iterable[Suite], jobs: int) -> Generator[RunningSuite]:
+    """Run suites, `jobs` at a time; each is yielded when it has ended."""
+    waiting, running = deque(chosen), list[RunningSuite]()
+    try:
+        while waiting or running:
+            while waiting and len(running) < jobs:
+                suite = waiting.popleft()
+                running.append(RunningSuite(suite, OUT / f"{suite.name}.log"))
+            for suite_run in [one for one in running if one.ended()]:
+                running.remove(suite_run)
+                yield suite_run
+            time.sleep(POLL_S)
+    finally:
+        for suite_run in running:
+            suite_run.stop()
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -232,6 +268,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         prog="make check", description="Runs the test suites and sums their results."
     )
     parser.add_argument("--all", action="store_true", help="the slow suites too")
+    parser.add_argument("--jobs", type=int, default=2, help="suites at a time (default: 2)")
     parser.add_argument("names", nargs="*", metavar="SUITE", help="only these")
     args = parser.parse_args(argv)
     OUT.mkdir(parents=True, exist_ok=True)
@@ -241,19 +278,24 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"check: {error}", file=sys.stderr)
         return 1
     total = Totals()
-    for suite in chosen:
-        log = OUT / f"{suite.name}.log"
-        begin = time.monotonic()
-        result = run_suite(suite, log)
+    for ended in run_suites(chosen, max(args.jobs, 1)):
+        result = ended.totals()
         total += result
         mark = "FAILED" if result.failed else "ok"
-        print(f"{mark:<8}{suite.name:<14}{result} ({time.monotonic() - begin:.1f} s)", flush=True)
+        print(f"{mark:<8}{ended.suite.name:<14}{result} ({ended.elapsed_s():.1f} s)", flush=True)
         if result.failed:
-            tail = log.read_text(errors="replace").splitlines()[-TAIL_LINES:]
-            print("\n".join(f"  | {line[:TAIL_WIDTH]}" for line in tail))
-            print(f"  whole log: {log.relative_to(REPOSITORY)}")
+            _print_reasons(ended.log)
     print(total)
     return 1 if total.failed else 0
+
+
+def _print_reasons(log: Path) -> None:
+    """What failed, as far as its lines say it, and the end of the log."""
+    lines = log.read_text(errors="replace").splitlines()
+    failed = [line for line in lines[:-TAIL_LINES] if FAILURE.match(line)]
+    for line in failed[:TAIL_LINES] + lines[-TAIL_LINES:]:
+        print(f"  | {line[:TAIL_WIDTH]}")
+    print(f"  whole log: {log.relative_to(REPOSITORY)}")
 
 
 def _chosen(known: Sequence[Suite], names: Sequence[str], slow: bool) -> list[Suite]:

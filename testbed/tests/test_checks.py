@@ -7,13 +7,14 @@ Documentation/dev-tools/kunit/ of the kernel.
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 
 import pytest
 
 from apbed import checks
-from apbed.checks import Suite, Totals, run_suite, totals
+from apbed.checks import RunningSuite, Suite, Totals, run_suites, totals
 
 # ktap.rst, "Example KTAP output".
 KTAP_EXAMPLE = """\
@@ -101,18 +102,49 @@ def test_results_that_were_planned_and_did_not_come_have_failed() -> None:
     assert totals(["1..2"], 0) == Totals(failed=2)
 
 
-def test_failure_before_a_pipe_is_seen(tmp_path: Path) -> None:
-    suite = Suite("pipe", "false | cat")
-    assert run_suite(suite, tmp_path / "log") == Totals(failed=1)
+@pytest.fixture
+def out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.setattr(checks, "OUT", tmp_path)
+    return tmp_path
 
 
-def test_suite_over_its_time_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def run(*suites: Suite, jobs: int = 1) -> list[RunningSuite]:
+    return list(run_suites(suites, jobs))
+
+
+@pytest.mark.usefixtures("out")
+def test_failure_before_a_pipe_is_seen() -> None:
+    (ended,) = run(Suite("pipe", "false | cat"))
+    assert ended.totals() == Totals(failed=1)
+
+
+def test_suite_over_its_time_is_stopped(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks, "SUITE_LIMIT_S", 0.2)
     begin = time.monotonic()
-    result = run_suite(Suite("hang", "echo 1 passed; sleep 60 & wait"), tmp_path / "log")
-    assert result == Totals(1, 1)
+    (ended,) = run(Suite("hang", "echo 1 passed; sleep 60 & wait"))
+    assert ended.totals() == Totals(1, 1)
     assert time.monotonic() - begin < 10
-    assert "stopped after" in (tmp_path / "log").read_text()
+    assert "stopped after" in (out / "hang.log").read_text()
+
+
+def test_as_many_suites_at_a_time_as_said(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first ends only because the second runs beside it; the third waits for one to end."""
+    monkeypatch.setattr(checks, "SUITE_LIMIT_S", 20)
+    first = Suite("first", f"until [ -e {out}/go ]; do sleep 0.05; done; echo 1 passed")
+    second = Suite(
+        "second", f"sleep 0.5; [ ! -e {out}/third.log ] && touch {out}/go && echo 1 passed"
+    )
+    ended = run(first, second, Suite("third", "echo 1 passed"), jobs=2)
+    assert sum((one.totals() for one in ended), Totals()) == Totals(3)
+
+
+def test_what_was_begun_is_ended_when_interrupted(out: Path) -> None:
+    hang = Suite("hang", f"echo $$ > {out}/pid; echo 1 passed; sleep 61")
+    runs = run_suites([Suite("quick", f"until [ -s {out}/pid ]; do sleep 0.05; done"), hang], 2)
+    next(runs)
+    runs.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((out / "pid").read_text()), 0)
 
 
 def test_last_line_is_the_sum(
