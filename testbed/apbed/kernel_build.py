@@ -73,6 +73,13 @@ def _unpack(source: Source, directory: Path, log: Path, *members: str) -> Path:
     return tree
 
 
+def unpack_source(source: Source, directory: Path, log: Path) -> Path:
+    """The pristine source, in `directory`/tree."""
+    log.write_text("")
+    with signals_as_interrupt():
+        return _unpack(source, directory, log)
+
+
 def unpack_tdc(source: Source, directory: Path, log: Path) -> None:
     """The kernel's own tests of tc, in `directory`/tree/`TDC`."""
     log.write_text("")

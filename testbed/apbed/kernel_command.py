@@ -56,6 +56,11 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     _add_choice(tdc, kinds=False)
     tdc.set_defaults(func=_tdc)
 
+    source = commands.add_parser("source", help="unpack the distribution's source in DIR/tree")
+    _add_choice(source, kinds=False)
+    source.add_argument("directory", type=Path, metavar="DIR")
+    source.set_defaults(func=_source)
+
     patch = commands.add_parser(
         "patch",
         help="apply the ACK-skip series to a kernel source tree",
@@ -120,6 +125,11 @@ def _tree(args: argparse.Namespace) -> int:
 
 def _tdc(args: argparse.Namespace) -> int:
     print(kernels.tdc(args.version))
+    return 0
+
+
+def _source(args: argparse.Namespace) -> int:
+    print(kernels.unpack(args.version, args.directory))
     return 0
 
 

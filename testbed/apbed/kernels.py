@@ -18,7 +18,14 @@ from pathlib import Path
 
 from apbed import kernel_source
 from apbed.errors import ApbedError
-from apbed.kernel_build import TDC, BuildRecord, build_kernel, prepare_tree, unpack_tdc
+from apbed.kernel_build import (
+    TDC,
+    BuildRecord,
+    build_kernel,
+    prepare_tree,
+    unpack_source,
+    unpack_tdc,
+)
 from apbed.kernel_recipe import Recipe
 
 
@@ -192,6 +199,15 @@ def module_tree(version: str | None = None, arch: str = "um") -> Path:
             with _whole(final) as directory:
                 prepare_tree(recipe, source, directory, cache_dir() / f"{name}.log")
     return final / "tree"
+
+
+def unpack(version: str | None, directory: Path) -> Path:
+    """The distribution's pristine source of this version, in `directory`/tree."""
+    source = _locate(version or default_version())
+    directory.mkdir(parents=True, exist_ok=True)
+    if (directory / "tree").exists():
+        raise ApbedError(f"{directory / 'tree'} is there already")
+    return unpack_source(source, directory, directory / "log")
 
 
 def tdc(version: str | None = None) -> Path:
