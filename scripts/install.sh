@@ -49,6 +49,10 @@ list() {
 	for file in inflight sch_inflight sch_lasack sch_ackwrr; do
 		[ "$MODULES" = no ] || echo "$built/$file.ko $extra/$file.ko 644"
 	done
+	# Only a kernel with ftrace has it.
+	if [ "$MODULES" != no ] && { [ "$action" = uninstall ] || [ -e "$built/tcp_ackskip.ko" ]; }; then
+		echo "$built/tcp_ackskip.ko $extra/tcp_ackskip.ko 644"
+	fi
 	for file in q_inflight q_lasack q_ackwrr; do
 		echo "build/tc/$file.so $plugins/$file.so 644"
 	done
