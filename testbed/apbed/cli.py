@@ -19,6 +19,7 @@ COMMANDS = (
     "apbed.doctor",
     "apbed.kernel_command",
     "apbed.boot_command",
+    "apbed.distro_command",
 )
 
 EXAMPLES = """\

@@ -119,7 +119,7 @@ def find(version: str | None = None, debug: bool = False, stock: bool = False) -
 
 
 @contextmanager
-def _locked(name: str) -> Iterator[None]:
+def locked(name: str) -> Iterator[None]:
     """Hold a lock of the cache; says so when another process has it."""
     path = cache_dir() / f"{name}.lock"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -133,7 +133,7 @@ def _locked(name: str) -> Iterator[None]:
 
 
 @contextmanager
-def _whole(final: Path) -> Iterator[Path]:
+def whole(final: Path) -> Iterator[Path]:
     """A directory to work in that becomes `final` on success and vanishes otherwise."""
     partial = final.with_name(final.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)  # of a killed build: the lock is ours
@@ -149,7 +149,7 @@ def _whole(final: Path) -> Iterator[Path]:
 
 def _locate(version: str) -> kernel_source.Source:
     """The source package; one process at a time uses apt's private state."""
-    with _locked("packages"):
+    with locked("packages"):
         return kernel_source.locate(version)
 
 
@@ -162,7 +162,7 @@ def build(version: str | None = None, debug: bool = False, stock: bool = False) 
     kernel = find(recipe.version, debug, stock)
     if kernel:
         return kernel
-    with _locked(recipe.slug):
+    with locked(recipe.slug):
         kernel = find(recipe.version, debug, stock)
         if kernel:
             return kernel
@@ -171,7 +171,7 @@ def build(version: str | None = None, debug: bool = False, stock: bool = False) 
         before = [
             old.steps for old in cached() if (old.version, old.debug) == (recipe.version, debug)
         ]
-        with _whole(cache_dir() / key) as directory:
+        with whole(cache_dir() / key) as directory:
             log = cache_dir() / f"{recipe.slug}.log"
             record = build_kernel(recipe, source, directory, log, before[-1] if before else None)
             (directory / "kernel.json").write_text(json.dumps(asdict(record), indent=1) + "\n")
@@ -193,10 +193,10 @@ def module_tree(version: str | None = None, arch: str = "um") -> Path:
         return kernel.build_dir
     name = f"tree-{recipe.slug}-{recipe.digest()}"
     final = cache_dir() / name
-    with _locked(name):
+    with locked(name):
         if not final.exists():
             source = _locate(recipe.version)
-            with _whole(final) as directory:
+            with whole(final) as directory:
                 prepare_tree(recipe, source, directory, cache_dir() / f"{name}.log")
     return final / "tree"
 
@@ -214,9 +214,9 @@ def tdc(version: str | None = None) -> Path:
     """The directory of the kernel's tdc.py, unpacked now unless it is in the cache."""
     name = f"tdc-{version or default_version()}"
     final = cache_dir() / name
-    with _locked(name):
+    with locked(name):
         if not final.exists():
             source = _locate(version or default_version())
-            with _whole(final) as directory:
+            with whole(final) as directory:
                 unpack_tdc(source, directory, cache_dir() / f"{name}.log")
     return final / "tree" / TDC
