@@ -3,12 +3,14 @@
 """Which segments the kernel acknowledges, and when, one KTAP test per rule.
 
 Runs as root in a lab kernel with the ACK-skip series of kernel/patches; in
-one without it everything is skipped. The rules are those of tcp_ack_skip in
+one without it everything is skipped. With the module tcp_ackskip on another
+kernel, what the module does not give is skipped. The rules are those of tcp_ack_skip in
 Documentation/networking/ip-sysctl.rst, the numbers RFC 5681's and the sysctls'.
 """
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import sys
@@ -24,12 +26,15 @@ from lab_network import Broken
 from tcp_peer import CE, CWR, ECE, ECT0, FIN, KERNEL_PORT, Peer, open_tun
 
 SYSCTL = Path("/proc/sys/net/ipv4")
+MODULE = Path("/sys/module/tcp_ackskip")
 MSS = 1000  # of payload: 12 bytes of each segment are the timestamp option
 RTT_S = 0.1
 GAP_S = 0.0005  # between segments
 WARM_UP = 600  # segments: the window is open, a round trip measured, skipping begun
 WINDOW = 150_000  # bytes
 QUICK = 20  # more ACKs than quickack mode has at most (TCP_MAX_QUICKACKS is 16)
+# What the machine itself may take; outside the lab's virtual time that is more.
+AT_ONCE_S = float(os.environ.get("AT_ONCE_US", "20")) * 1e-6
 JITTER_S = 200e-6  # slack of the hold timer: tcp_comp_sack_slack_ns, and the script's own
 
 
@@ -43,6 +48,10 @@ class Link:
     tun: int
     family: int
     port: int
+
+
+class Absent(Exception):  # noqa: N818 - no error of the program
+    """What this kernel does not have."""
 
 
 def expect(condition: bool, message: str) -> None:
@@ -237,14 +246,16 @@ def missing_segment(link: Link) -> None:
             expect(
                 len(peer.received) == i, f"{len(peer.received)} ACKs for {i} segments out of order"
             )
-            expect(last.ack == at * MSS and last.time - sent < 20e-6, "no duplicate ACK at once")
+            expect(
+                last.ack == at * MSS and last.time - sent < AT_ONCE_S, "no duplicate ACK at once"
+            )
             expect(bool(last.sack) and last.sack[0][1] == (at + i + 1) * MSS, f"SACK {last.sack}")
         sent = time.monotonic()
         peer.segment(at * MSS, MSS)
         peer.wait(GAP_S)
         last = peer.received[-1]
         expect(
-            last.ack == (at + 4) * MSS and last.time - sent < 20e-6,
+            last.ack == (at + 4) * MSS and last.time - sent < AT_ONCE_S,
             "a filled hole waits for its ACK",
         )
 
@@ -260,7 +271,7 @@ def duplicate_segment(link: Link) -> None:
         peer.segment((at - 1) * MSS, MSS)
         peer.wait(GAP_S)
         last = peer.received[-1]
-        expect(last.time - sent < 20e-6, "no ACK of a duplicate at once")
+        expect(last.time - sent < AT_ONCE_S, "no ACK of a duplicate at once")
         expect(last.sack[:1] == (((at - 1) * MSS, at * MSS),), f"no D-SACK: {last.sack}")
 
 
@@ -289,7 +300,7 @@ def congestion_mark(link: Link) -> None:
         peer.segment(WARM_UP * MSS, MSS, ecn=CE)
         peer.wait(GAP_S)
         expect(
-            peer.received[-1].time - sent < 20e-6 and bool(peer.received[-1].flags & ECE),
+            peer.received[-1].time - sent < AT_ONCE_S and bool(peer.received[-1].flags & ECE),
             "CE is not echoed at once",
         )
         since = time.monotonic()
@@ -356,6 +367,8 @@ def sender_stops(link: Link) -> None:
 @test
 def socket_option(link: Link) -> None:
     """TCP_ACK_SKIP counts more than the sysctl, in both directions, and has a range."""
+    if MODULE.exists():
+        raise Absent("tcp_ackskip gives no socket option")
     configure(skip=0)
     with connection(link) as (peer, reader):
         reader.connection.setsockopt(socket.IPPROTO_TCP, TCP_ACK_SKIP, 3)
@@ -423,6 +436,8 @@ def main() -> int:
         try:
             run(Link(tuns[gro], family, 40000 + number))
             print(f"ok {number} {words}", flush=True)
+        except Absent as what:
+            print(f"ok {number} {words} # SKIP {what}", flush=True)
         except Broken as problem:
             failed += 1
             print(f"not ok {number} {words}\n# {problem}", flush=True)

@@ -162,9 +162,18 @@ def suites() -> list[Suite]:
         Suite("parents", _in_lab(debug, "selftests/watched.sh 'parents.py 3'")),
         Suite("pytest-slow", ".venv/bin/pytest -q -m slow", slow=True),
         Suite("modules-all", "make modules-all", slow=True, single=True),
+        # What ARCH=um has no ftrace for.
+        Suite("sparse-x86_64", f"{_sparse_x86()} 2>&1 | {clean}", slow=True, single=True),
+        Suite("ackskip-module", "selftests/ackskip_module.sh", slow=True),
         *_long(debug),
         *_other_kernels(kernel.version),
     ]
+
+
+def _sparse_x86() -> str:
+    tree = "$(.venv/bin/apbed kernel tree --arch x86_64)"
+    out = "OUT=../build/sparse-x86_64 KBUILD_MODPOST_WARN=1"  # it knows no symbols
+    return f'make -C kernel KDIR="{tree}" ARCH=x86_64 {out} sparse'
 
 
 def _long(debug: kernels.LabKernel) -> Iterator[Suite]:

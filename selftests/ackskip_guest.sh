@@ -1,0 +1,183 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The module tcp_ackskip on the distribution's own kernel (KTAP).
+#
+# Run as root in it, from anywhere; ackskip_module.sh boots it:
+#	ackskip_guest.sh packets [TEST]...	the rules, segment by segment, in virtual time
+#	ackskip_guest.sh refusals		where it must not load, and what it says then
+#	ackskip_guest.sh churn [ROUNDS]		loaded and unloaded under traffic
+
+what=${1:-packets}
+shift
+generators=
+
+# shellcheck disable=SC2317 # called when the script ends
+cleanup() {
+	# shellcheck disable=SC2086 # a list of process ids, or nothing
+	[ -z "$generators" ] || kill $generators 2> "$work/kill"
+}
+
+plan=
+# shellcheck source=selftests/lab.sh
+. "$(dirname "$0")/lab.sh"
+need "$modules/tcp_ackskip.ko" "$modules/tests/ackskip_rival.ko"
+sysctls=/proc/sys/net/ipv4
+tracing=/sys/kernel/tracing
+
+insert() {
+	quietly insmod "$DISTRO_MODULES/$1.ko"
+}
+
+hooked() {
+	grep -cE '^(__tcp_ack_snd_check|__tcp_cleanup_rbuf|tcp_send_ack) .*\[tcp_ackskip\]' "$tracing/enabled_functions"
+}
+
+# refused MODULE WORDS: it does not load, says WORDS, and leaves nothing.
+refused() {
+	dmesg -C
+	if insmod "$modules/$1.ko" 2> "$work/said"; then
+		echo "it loads" >> "$work/errors"
+		rmmod "$(basename "$1")"
+	fi
+	dmesg | grep -q "$2" || { echo "it does not say: $2"; dmesg; } >> "$work/errors"
+	[ "$(hooked)" = 0 ] || echo "a hook is left" >> "$work/errors"
+	[ ! -e "$sysctls/tcp_ack_every" ] || echo "a sysctl is left" >> "$work/errors"
+}
+
+result() {
+	report "$1" "$work/errors"
+	: > "$work/errors"
+}
+
+# What a network namespace of its own says of the sysctl.
+elsewhere() {
+	ip netns exec elsewhere cat "$sysctls/tcp_ack_skip"
+}
+
+# counter NAMESPACE NAME
+counter() {
+	ip netns exec "$1" nstat -asz "$2" | awk -v name="$2" '$1 == name { print $2 }'
+}
+
+packets() {
+	insert drivers/net/tun
+	quietly insmod "$modules/tcp_ackskip.ko"
+	# A nanosecond per instruction: the script's own take this long.
+	AT_ONCE_US=400 /usr/bin/python3 "$root/selftests/tcp_ack_skip.py" "$@"
+	failed=$?
+	echo "1..2"
+	quietly rmmod tcp_ackskip
+	result "unloads"
+	dmesg --notime > "$work/log"
+	awk '/WARNING|BUG|Oops|Call Trace|refcount/' "$work/log" > "$work/complaints"
+	report "the kernel log is clean" "$work/complaints"
+}
+
+refusals() {
+	echo "1..10"
+	refused tests/ackskip_absent "no __tcp_cleanup_rbuf_absent() that ftrace can hook"
+	result "refuses a kernel without the function"
+	for function in __tcp_ack_snd_check __tcp_cleanup_rbuf; do
+		quietly insmod "$modules/tests/ackskip_rival.ko" function="$function"
+		refused tcp_ackskip "$function() belongs to a live patch or another module"
+		quietly rmmod ackskip_rival
+		result "refuses where $function is replaced"
+	done
+	quietly insmod "$modules/tests/ackskip_rival.ko" sysctl=1
+	refused tcp_ackskip "net.ipv4.tcp_ack_skip is there already"
+	quietly rmmod ackskip_rival
+	result "refuses a kernel that has the sysctl"
+	echo 0 > /proc/sys/kernel/ftrace_enabled
+	refused tcp_ackskip "or kernel.ftrace_enabled is 0"
+	echo 1 > /proc/sys/kernel/ftrace_enabled
+	result "refuses where ftrace is off"
+
+	ip netns add elsewhere
+	quietly insmod "$modules/tcp_ackskip.ko"
+	[ "$(hooked)" = 3 ] || grep tcp_ "$tracing/enabled_functions" >> "$work/errors"
+	[ "$(cd "$sysctls" && cat tcp_ack_*)" = "$(printf '2\n0\n64\n0')" ] ||
+		grep . "$sysctls"/tcp_ack_* >> "$work/errors"
+	result "loads, hooks its functions, and is off"
+	if echo 0 2> "$work/said" > /proc/sys/kernel/ftrace_enabled; then
+		echo "ftrace can be turned off" >> "$work/errors"
+	fi
+	result "cannot be turned off behind its back"
+	echo 3 > "$sysctls/tcp_ack_skip"
+	[ "$(elsewhere)" = 0 ] || echo "not 0 elsewhere: $(elsewhere)" >> "$work/errors"
+	ip netns del elsewhere
+	ip netns add elsewhere
+	[ "$(elsewhere)" = 0 ] || echo "not 0 in a new namespace: $(elsewhere)" >> "$work/errors"
+	result "each network namespace has its own"
+	quietly rmmod tcp_ackskip
+	[ "$(hooked)" = 0 ] || echo "a hook is left" >> "$work/errors"
+	[ ! -e "$sysctls/tcp_ack_skip" ] || echo "a sysctl is left" >> "$work/errors"
+	result "unloads, and leaves nothing"
+	# It cannot be unlocked again.
+	echo integrity > /sys/kernel/security/lockdown
+	refused tcp_ackskip "Lockdown: insmod: unsigned module loading is restricted"
+	result "a locked-down kernel refuses it unsigned"
+}
+
+churn() {
+	rounds=${1:-20}
+	echo "1..5"
+	for module in drivers/net/veth net/sched/sch_netem; do
+		insert "$module"
+	done
+	ip netns add near
+	ip netns add far
+	ip link add dev0 netns near type veth peer name dev0 netns far
+	for side in near:1 far:2; do
+		ip -n "${side%:*}" addr add "10.9.0.${side#*:}/24" dev dev0
+		ip -n "${side%:*}" link set dev0 up
+		# Round trips to withhold for, and losses.
+		ip netns exec "${side%:*}" tc qdisc add dev dev0 root netem delay 3ms loss 0.1% limit 500
+	done
+	ip netns exec near "$root/build/bin/flowgen" serve --port 7001 --out "$work/served" &
+	generators=$!
+	sleep 1
+	for flow in one:up two:up three:down; do
+		ip netns exec far "$root/build/bin/flowgen" run --id "$flow" --host 10.9.0.1 \
+			--port 7001 --dir "${flow#*:}" --seconds 100000 --out "$work/flow-$flow" &
+		generators="$generators $!"
+	done
+	sleep 1
+	watch_kernel
+	round=0
+	while [ "$round" -lt "$rounds" ]; do
+		round=$((round + 1))
+		quietly insmod "$modules/tcp_ackskip.ko"
+		for side in near far; do
+			quietly ip netns exec "$side" sysctl -qw \
+				net.ipv4.tcp_ack_skip=7 net.ipv4.tcp_ack_skip_after=0
+		done
+		ip netns add "round$round"
+		sleep 1
+		ip netns del "round$round"
+		sleep 0.2
+		quietly rmmod tcp_ackskip
+	done
+	result "$rounds times loaded and unloaded under traffic"
+	for side in near far; do
+		withheld=$(counter "$side" TcpExtTCPAckCompressed)
+		echo "# $side: $withheld ACKs withheld"
+		[ "$withheld" -gt 0 ] || echo "none at $side" >> "$work/errors"
+	done
+	result "ACKs were withheld"
+	before=$(counter near TcpInSegs)
+	sleep 3
+	[ "$(counter near TcpInSegs)" -gt "$before" ] || echo "no more segments" >> "$work/errors"
+	# shellcheck disable=SC2086 # a list of process ids
+	kill -0 $generators 2>> "$work/errors"
+	result "the connections go on"
+	report_kernel
+}
+
+case $what in
+packets) packets "$@" ;;
+refusals) refusals ;;
+churn) churn "$@" ;;
+esac
+# shellcheck disable=SC2154 # lab.sh's
+exit "$failed"
