@@ -53,6 +53,8 @@ build_network() {
 	ip -n "$near" link set dev0 up
 	ip -n "$far" link set dev0 up
 	slow_link 20mbit
+	# What comes in is there for its ACKs alone.
+	quietly ip netns exec "$link" tc qdisc add dev in root tbf rate 4mbit burst 4000 limit 100000
 }
 
 slow_link() {
