@@ -59,6 +59,7 @@ check-all: all debug		## check, and the same in every supported kernel
 	@for version in $(VERSIONS); do \
 		$(APBED) kernel build --version $$version || exit; \
 	done
+	@$(APBED) kernel build --stock
 	@$(PYTHON) -m apbed.checks --all
 
 clean:				## remove build/ and out/; .venv and the kernels stay

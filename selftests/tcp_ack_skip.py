@@ -6,6 +6,10 @@ Runs as root in a lab kernel with the ACK-skip series of kernel/patches; in
 one without it everything is skipped. With the module tcp_ackskip on another
 kernel, what the module does not give is skipped. The rules are those of tcp_ack_skip in
 Documentation/networking/ip-sysctl.rst, the numbers RFC 5681's and the sysctls'.
+
+Usage: tcp_ack_skip.py [--turns] [TEST]...
+
+Each test runs over IPv4 and IPv6, with GRO and without; with --turns over one of them, in turn.
 """
 
 from __future__ import annotations
@@ -23,7 +27,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from lab_network import Broken
-from tcp_peer import CE, CWR, ECE, ECT0, FIN, KERNEL_PORT, Peer, open_tun
+from tcp_peer import AE, CE, CWR, ECE, ECT0, FIN, KERNEL_PORT, Peer, open_tun
 
 SYSCTL = Path("/proc/sys/net/ipv4")
 MODULE = Path("/sys/module/tcp_ackskip")
@@ -77,7 +81,9 @@ class Reader(threading.Thread):
 
 
 @contextmanager
-def connection(link: Link, rtt_s: float = RTT_S) -> Iterator[tuple[Peer, Reader]]:
+def connection(
+    link: Link, rtt_s: float = RTT_S, accurate: bool = False
+) -> Iterator[tuple[Peer, Reader]]:
     """A connection past the handshake, its reader running."""
     listener = socket.socket(link.family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -89,7 +95,7 @@ def connection(link: Link, rtt_s: float = RTT_S) -> Iterator[tuple[Peer, Reader]
     listener.bind(("", KERNEL_PORT))
     listener.listen()
     peer = Peer(link.tun, link.family, MSS + 12, rtt_s, link.port)
-    peer.connect()
+    peer.connect(accurate)
     accepted, _ = listener.accept()
     reader = Reader(accepted)
     reader.start()
@@ -196,8 +202,8 @@ def pushed_segments(link: Link) -> None:
 def first_segments(link: Link) -> None:
     """Quickack mode comes first, tcp_ack_skip_after counts from its end."""
     configure(skip=3, after=100)
-    # A round trip is measured before: it is shorter than 100 segments.
-    with connection(link, rtt_s=0.03) as (peer, _):
+    # Two round trips are measured before, the first of which cannot be compared with another.
+    with connection(link, rtt_s=0.02) as (peer, _):
         since = time.monotonic()
         stream(peer, 0, WARM_UP)
         per_ack = covered(peer, since)
@@ -319,6 +325,53 @@ def congestion_mark(link: Link) -> None:
         )
 
 
+def accurate_marks(link: Link) -> None:
+    """AccECN: a change is told of at once, CE after two segments, and the count is right."""
+    configure(skip=7)
+    (SYSCTL / "tcp_ecn").write_text("3\n")
+
+    at = 0
+
+    def send(count: int, ecn: int) -> tuple[float, list[float]]:
+        """When the first of them has its ACK, in seconds, and the segments per ACK."""
+        nonlocal at
+        since, known = time.monotonic(), len(peer.received)
+        for _ in range(count):
+            peer.segment(at * MSS, MSS, flags=AE | ECE, ecn=ecn)  # 5: nothing marked
+            peer.wait(GAP_S)
+            at += 1
+        return peer.received[known].time - since, covered(peer, since)
+
+    def marks() -> int:
+        """CE packets the last ACK says to have seen, modulo 8 (RFC 9768, 3.2.1)."""
+        flags = peer.received[-1].flags
+        return (bool(flags & AE) << 2 | bool(flags & CWR) << 1 | bool(flags & ECE)) - 5 & 7
+
+    with connection(link, accurate=True) as (peer, _):
+        expect(peer.received[0].flags & (AE | CWR | ECE) == CWR, "the kernel does not do AccECN")
+        per_ack = send(WARM_UP, ECT0)[1]
+        expect(per_ack[-2:] == [16.0] * 2, f"does not skip with AccECN: {per_ack[-3:]}")
+        first, _ = send(1, CE)
+        expect(first < 20e-6 and marks() == 1, f"CE is told of after {first:.6f} s")
+        per_ack = send(40, CE)[1]
+        expect(max(per_ack) <= 2, f"{max(per_ack):.0f} segments per ACK while marked")
+        expect(marks() in (40 & 7, 41 & 7), f"{marks()} of {41 & 7} marks")
+        first, _ = send(1, ECT0)
+        expect(first < 20e-6, f"the end of marks is told of after {first:.6f} s")
+        expect(marks() == 41 & 7, f"{marks()} of {41 & 7} marks")
+        per_ack = send(WARM_UP, ECT0)[1]
+        expect(per_ack[-2:] == [16.0] * 2, f"skipping does not come back: {per_ack[-3:]}")
+        # Scattered marks never wait for more than stock would let them.
+        for _ in range(20):
+            first, _ = send(1, CE)
+            expect(first < 20e-6, f"CE is told of after {first:.6f} s")
+            send(13, ECT0)
+
+
+if (SYSCTL / "tcp_ecn_option").exists():  # a kernel with AccECN
+    test(accurate_marks)
+
+
 @test
 def window_update(link: Link) -> None:
     """A reader that opens a closed window says so at once."""
@@ -409,12 +462,13 @@ def main() -> int:
     variants = [
         (family, gro) for family in (socket.AF_INET, socket.AF_INET6) for gro in (False, True)
     ]
-    wanted = sys.argv[1:]
+    turns = "--turns" in sys.argv
+    wanted = [word for word in sys.argv[1:] if word != "--turns"]
     cases = [
         (name, run, family, gro)
-        for family, gro in variants
-        for name, run in TESTS
-        if not wanted or name in wanted
+        for index, (family, gro) in enumerate(variants)
+        for number, (name, run) in enumerate(TESTS)
+        if (not wanted or name in wanted) and (not turns or number % len(variants) == index)
     ]
     print(f"1..{len(cases)}")
     tuns: dict[bool, int] = {}

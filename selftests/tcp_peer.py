@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 TUNSETIFF = 0x400454CA
 IFF_TUN, IFF_NAPI, IFF_NO_PI = 0x0001, 0x0010, 0x1000
-FIN, SYN, RST, PSH, ACK, ECE, CWR = 0x01, 0x02, 0x04, 0x08, 0x10, 0x40, 0x80
+FIN, SYN, RST, PSH, ACK, ECE, CWR, AE = 0x01, 0x02, 0x04, 0x08, 0x10, 0x40, 0x80, 0x100
 CE, ECT0 = 3, 2
 KERNEL_PORT, PEER_PORT = 7000, 40000
 ISS = 0xFFFF0000  # wraps early: sequence arithmetic is tested along
@@ -63,14 +63,16 @@ class Peer:
         else:
             self.kernel, self.own = (socket.inet_pton(family, f"fd09::{i}") for i in (1, 2))
 
-    def connect(self) -> None:
-        """The handshake: MSS, SACK, timestamps, window scale 7, ECN offered."""
+    def connect(self, accurate: bool = False) -> None:
+        """The handshake: MSS, SACK, timestamps, window scale 7, ECN or AccECN offered."""
         options = struct.pack(
             "!BBHBBBBIIBBBB", 2, 4, self.mss, 4, 2, 8, 10, self._now(), 0, 1, 3, 3, 7
         )
-        self._send(ISS - 1, SYN | ECE | CWR, b"", options=options, ack=0)
+        offer = ECE | CWR | AE if accurate else ECE | CWR
+        self._send(ISS - 1, SYN | offer, b"", options=options, ack=0)
         self.wait(1.0, until=lambda: bool(self.received))
-        self._send(ISS, ACK, b"")
+        # RFC 9768, 3.1.3: the SYN-ACK came without ECT.
+        self._send(ISS, ACK | CWR if accurate else ACK, b"")
 
     def segment(self, seq: int, length: int, flags: int = 0, ecn: int = 0) -> None:
         """Send bytes seq .. seq + length."""
@@ -112,8 +114,8 @@ class Peer:
                 KERNEL_PORT,
                 seq & 0xFFFFFFFF,
                 (self.irs + 1 if ack is None else ack) & 0xFFFFFFFF,
-                words << 4,
-                flags,
+                words << 4 | flags >> 8,
+                flags & 0xFF,
                 65535,
                 0,
                 0,
@@ -143,6 +145,7 @@ class Peer:
         _, port, seq, ack, offset, flags, window = struct.unpack("!HHIIBBH", tcp[:16])
         if port != self.port:
             return
+        flags |= (offset & 1) << 8
         if flags & SYN:
             self.irs = seq
         tsval, sack = 0, []

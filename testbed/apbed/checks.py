@@ -167,6 +167,7 @@ def suites() -> list[Suite]:
         Suite("ackskip-module", "selftests/ackskip_module.sh", slow=True),
         *_long(debug),
         *_other_kernels(kernel.version),
+        *_series(),
     ]
 
 
@@ -198,6 +199,18 @@ def _other_kernels(default: str) -> Iterator[Suite]:
             yield Suite(f"kunit-{version}", _kunit(kernel), slow=True)
             churn = _in_lab(kernel, "selftests/qdisc_churn.sh")
             yield Suite(f"churn-{version}", churn, slow=True)
+
+
+def _series() -> Iterator[Suite]:
+    """What is said of the ACK-skip series, for each line whose kernels are built."""
+    for version in VERSIONS:
+        kernel = kernels.find(version)
+        if kernel:
+            script = "-c 'exec /usr/bin/python3 selftests/tcp_ack_skip.py'"
+            yield Suite(f"ack-skip-{version}", _in_lab(kernel, script), slow=True)
+        if kernel and kernels.find(version, stock=True):
+            yield Suite(f"ack-trace-{version}", f"selftests/ack_trace.sh {version}", slow=True)
+        yield Suite(f"patches-{version}", f"selftests/patches.sh {version}", slow=True)
 
 
 def _kunit(kernel: kernels.LabKernel) -> str:
