@@ -4,11 +4,11 @@
  *
  * Principle: a connection that moved ACKWRR_ACTIVE_BYTES within ACKWRR_WINDOW_NS
  * is active; handshakes, scans, keep-alives and requests never are. It is new
- * at first, and counts once it has moved ACKWRR_NEW_BYTES, or after
- * ACKWRR_NEW_NS if until then it has moved at least half of what one that
- * counts has: a short transfer uses less than a share, and if it counted, the
- * long ones of its class would get the rest. In a class without any that
- * counts, the new ones are one together.
+ * at first, and counts when within ACKWRR_NEW_NS it has moved three quarters of
+ * what one that counts has: a short transfer, or one that TCP has not brought to
+ * its share yet, uses less, and if it counted, the others of its class would get
+ * the rest. In a class without any that counts, the new ones are one together,
+ * and count when the time is over.
  *
  * No queue, no lock, no clock of its own.
  */
@@ -22,7 +22,6 @@
 
 #define ACKWRR_WINDOW_NS	(1200 * NSEC_PER_MSEC)
 #define ACKWRR_ACTIVE_BYTES	3000
-#define ACKWRR_NEW_BYTES	(64 << 10)
 #define ACKWRR_NEW_NS		NSEC_PER_SEC
 
 /* Of a connection in one direction. */
@@ -30,10 +29,10 @@ struct ackwrr_activity {
 	struct list_head	node;	/* in the line of its class, if it counts */
 	u64			since;	/* ns: when counting of bytes began */
 	u64			seen;	/* ns: when it last had enough of them */
-	u64			begun;	/* ns: when it began to move after silence */
+	u32			bytes;	/* since then */
+	u32			moved;	/* bytes of a new one, to be compared */
+	u64			begun;	/* ns: when counting of those began */
 	s64			begun_at;	/* what the class's clock was then */
-	u32			moved;	/* bytes since it began */
-	u32			bytes;	/* bytes of this window */
 };
 
 /* Of a class. */
@@ -54,13 +53,16 @@ static inline bool ackwrr_activity_counts(const struct ackwrr_activity *activity
 	return !list_empty(&activity->node);
 }
 
-static inline bool ackwrr_activity_is_new(const struct ackwrr_activity *activity, s64 clock,
-					  u64 now)
+/* Does a new one use its share? If not, the comparison starts anew. */
+static inline bool ackwrr_activity_lasts(struct ackwrr_activity *activity, s64 clock,
+					 u64 now)
 {
-	if (activity->moved >= ACKWRR_NEW_BYTES)
+	s64 moved = activity->moved;
+
+	if (now - activity->begun < ACKWRR_NEW_NS)
 		return false;
-	return now - activity->begun < ACKWRR_NEW_NS ||
-	       2LL * activity->moved < clock - activity->begun_at;
+	activity->moved = 0;
+	return 4 * moved >= 3 * (clock - activity->begun_at);
 }
 
 /* One that counts is active at @now. */
@@ -90,15 +92,13 @@ static inline void ackwrr_activity_stop(struct ackwrr_active *active,
  * @clock: the bytes one that counts has moved
  * @bytes: how many
  * @now: ns
- *
- * Return: whether it counts from now on, and did not before.
  */
-static inline bool ackwrr_activity_moved(struct ackwrr_active *active,
+static inline void ackwrr_activity_moved(struct ackwrr_active *active,
 					 struct ackwrr_activity *activity, s64 clock,
 					 u32 bytes, u64 now)
 {
 	if (!bytes)
-		return false;
+		return;
 	if (now - activity->since > ACKWRR_WINDOW_NS) {
 		activity->since = now;
 		activity->bytes = 0;
@@ -111,20 +111,19 @@ static inline bool ackwrr_activity_moved(struct ackwrr_active *active,
 	activity->bytes += bytes;
 	activity->moved = min_t(u64, (u64)activity->moved + bytes, U32_MAX);
 	if (activity->bytes < ACKWRR_ACTIVE_BYTES)
-		return false;
+		return;
 	activity->since = now;
 	activity->bytes = 0;
 	if (ackwrr_activity_counts(activity)) {
 		ackwrr_activity_refresh(active, activity, now);
-		return false;
+		return;
 	}
 	active->new_seen = now;
-	if (ackwrr_activity_is_new(activity, clock, now))
-		return false;
+	if (!ackwrr_activity_lasts(activity, clock, now))
+		return;
 	list_add_tail(&activity->node, &active->line);
 	activity->seen = now;
 	active->count++;
-	return true;
 }
 
 /* One that counts and has been silent for too long, or NULL. */

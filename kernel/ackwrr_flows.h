@@ -10,10 +10,11 @@
  * those reused first, so a flood of such costs none that counts.
  *
  * An ACK that is sent makes room for as many bytes as it newly acknowledges.
- * They are charged at once ("released"), so that a queue full of ACKs does not
- * go before the first of its bytes comes; what comes beyond them, because a
- * window grew, is charged when it comes; what does not come is given back in
- * ACKWRR_RELEASE_NS. So the charges are what has come plus what is on its way.
+ * If its connection counts, they are charged at once ("released"), so that a
+ * queue full of ACKs does not go before the first of its bytes comes; what comes
+ * beyond them, because a window grew, is charged when it comes; what does not
+ * come is given back in ACKWRR_RELEASE_NS. So the charges are what has come plus
+ * what is on its way. What new ones move is charged when it comes.
  */
 #ifndef LASACK_ACKWRR_FLOWS_H
 #define LASACK_ACKWRR_FLOWS_H
@@ -53,13 +54,12 @@ static inline bool ackwrr_flow_counts(const struct ackwrr_flow *flow, int class)
 	return ackwrr_activity_counts(&flow->activity[class]);
 }
 
-/* What was released is no longer waited for; what was free is not given back. */
+/* What was released is no longer waited for. */
 static inline void ackwrr_flow_give_back(struct ackwrr_flow *flow,
 					 struct ackwrr_share *share, u32 bytes)
 {
 	flow->released -= bytes;
-	if (ackwrr_flow_counts(flow, ACKWRR_ACK))
-		ackwrr_share_charge(share, ACKWRR_ACK, -(s64)bytes);
+	ackwrr_share_charge(share, ACKWRR_ACK, -(s64)bytes);
 }
 
 /* The share of it that ACKWRR_RELEASE_NS has run out for. */
@@ -99,15 +99,13 @@ static inline void ackwrr_flow_charge(const struct ackwrr_flow *flow,
 		ackwrr_share_charge_new(share, class, bytes);
 }
 
-/* Bytes moved one way. What is on its way when it begins to count was free. */
+/* Bytes moved one way. */
 static inline void ackwrr_flow_moved(struct ackwrr_flows *flows, struct ackwrr_flow *flow,
 				     const struct ackwrr_share *share, int class,
 				     u32 bytes, u64 now)
 {
-	if (ackwrr_activity_moved(&flows->active[class], &flow->activity[class],
-				  share->clocks[class], bytes, now) &&
-	    class == ACKWRR_ACK)
-		flow->released = 0;
+	ackwrr_activity_moved(&flows->active[class], &flow->activity[class],
+			      share->clocks[class], bytes, now);
 }
 
 /* The estimates follow what there is now. */
@@ -267,12 +265,12 @@ static inline void ackwrr_flows_sent(struct ackwrr_flows *flows, struct ackwrr_s
 	if (more->sent && advance <= 0)
 		return;
 	more->last_sent = seg->ack_seq;
-	if (more->sent) {
+	if (more->sent && ackwrr_flow_counts(more, ACKWRR_ACK)) {
 		ackwrr_activity_refresh(&flows->active[ACKWRR_ACK],
 					&more->activity[ACKWRR_ACK], now);
-		advance = min_t(u32, advance, LASACK_MAX_ACKED);
-		more->released = min_t(u64, (u64)more->released + advance, LASACK_MAX_ACKED);
-		ackwrr_flow_charge(more, share, ACKWRR_ACK, advance);
+		advance = min_t(u32, advance, LASACK_MAX_ACKED - more->released);
+		more->released += advance;
+		ackwrr_share_charge(share, ACKWRR_ACK, advance);
 	}
 	more->sent = true;
 }

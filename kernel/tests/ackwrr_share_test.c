@@ -256,11 +256,15 @@ static void a_scan_moves_nothing(struct kunit *test)
 static void more_than_there_is_room_for(struct kunit *test)
 {
 	struct cell *cell = test->priv;
-	u32 id;
+	u32 second, id;
 
-	for (id = 0; id < 3 * ACKWRR_FLOWS; id++)
-		arrive(cell, data(1000 + id, 50 * MSS));
-	KUNIT_EXPECT_EQ(test, cell->flows.active[ACKWRR_DATA].count, ACKWRR_FLOWS);
+	for (second = 0; second < 3; second++) {
+		for (id = 0; id < (second < 2 ? 1 : 3) * ACKWRR_FLOWS; id++)
+			arrive(cell, data(1000 + id, 50 * MSS));
+		cell->now += NSEC_PER_SEC;
+	}
+	/* The newcomers take one place, each from the one before. */
+	KUNIT_EXPECT_EQ(test, cell->flows.active[ACKWRR_DATA].count, ACKWRR_FLOWS - 1);
 	KUNIT_EXPECT_EQ(test, cell->flows.table->flows, ACKWRR_FLOWS);
 }
 
@@ -281,6 +285,7 @@ static u64 charged_to_begin_with(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, charged(test), 0);
 	arrive(cell, ack(1, 101000));
 	sent(cell, ack(1, 101000));
+	cell->now += NSEC_PER_SEC;	/* it counts from here on */
 	arrive(cell, ack(1, 201000));
 	KUNIT_EXPECT_EQ(test, charged(test), 200000);
 	sent(cell, ack(1, 101000));	/* an old one: makes no room */
@@ -351,6 +356,37 @@ static void short_ones_are_free(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, cell->share.charged[class] - before[class], moved);
 		expect_estimates(test, 2, 2, 0);
 	}
+}
+
+/* Two each way go on, and beside them one each way that moves so much of what they do. */
+static void newcomers_go_on(struct cell *cell, u32 percent, u64 ns)
+{
+	u32 bytes = 2 * MSS * percent / 100;
+	u64 end = cell->now + ns;
+
+	while (cell->now < end) {
+		struct tcp_segment seg = next_ack(cell, 50, bytes);
+
+		arrive(cell, data(150, bytes));
+		sent(cell, data(150, bytes));
+		arrive(cell, seg);
+		sent(cell, seg);
+		go_on(cell, 2, 2, 50 * NSEC_PER_MSEC);
+	}
+}
+
+/* One that TCP has not brought to its share yet would leave the rest of it to the others. */
+static void a_newcomer_counts_at_its_share(struct kunit *test)
+{
+	struct cell *cell = test->priv;
+
+	go_on(cell, 2, 2, SETTLE);
+	newcomers_go_on(cell, 50, 5 * NSEC_PER_SEC);
+	expect_estimates(test, 2, 2, 0);
+	newcomers_go_on(cell, 90, SETTLE + NSEC_PER_SEC / 2);	/* the window, and the steps */
+	expect_estimates(test, 3, 3, 5);
+	newcomers_go_on(cell, 50, 5 * NSEC_PER_SEC);	/* slower again: its share stays */
+	expect_estimates(test, 3, 3, 0);
 }
 
 /* Who is served next: one of those that last, or now and then a short one. */
@@ -427,6 +463,7 @@ static struct kunit_case ackwrr_share_cases[] = {
 	KUNIT_CASE(bytes_are_charged_once),
 	KUNIT_CASE(what_does_not_come_is_given_back),
 	KUNIT_CASE(short_ones_are_free),
+	KUNIT_CASE(a_newcomer_counts_at_its_share),
 	KUNIT_CASE(an_endless_stream_of_short_ones),
 	{}
 };

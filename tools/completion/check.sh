@@ -80,6 +80,11 @@ expect "$set ackwrr weights 2 " ""
 expect "$set ackwrr weights 2 1 " "inflight limit"
 expect "$set ackwrr weights 2 1 limit 5 " "inflight"
 expect "$set ackwrr inflight auto " "limit weights"
+weigh="tc class change dev wlan0 parent 1: classid 1:2"
+expect "$weigh " "ackwrr"
+expect "$weigh ackwrr " "help weight"
+expect "$weigh ackwrr weight " ""
+expect "$weigh ackwrr weight 2 " ""
 
 # Each option offered is one that tc takes, and no other is known.
 for kind in lasack ackwrr inflight; do

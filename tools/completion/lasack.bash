@@ -75,9 +75,15 @@ _lasack_tc() {
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
 		qdisc) verb='qdisc' ;;
+		class) verb='class' ;;
 		add | replace | change | link) [ "$verb" = qdisc ] && verb='set' ;;
+		classid) [ "$verb" = class ] && place='class' ;;
 		root | parent) [ "$verb" = set ] && place=${COMP_WORDS[i]} ;;
 		lasack | ackwrr | inflight)
+			if [ "$place" = class ]; then
+				[ "${COMP_WORDS[*]:i:COMP_CWORD-i}" != ackwrr ] || _lasack_reply weight help
+				return
+			fi
 			if [ -n "$place" ]; then
 				_lasack_tc_own "${COMP_WORDS[@]:i:COMP_CWORD-i}"
 				return
@@ -88,10 +94,14 @@ _lasack_tc() {
 	_lasack_tc_theirs
 	# After these words a number is due, and no kind.
 	case ${COMP_WORDS[COMP_CWORD - 1]} in
-	parent | handle | dev) return ;;
+	parent | handle | dev | classid) return ;;
 	esac
-	[ -n "$place" ] || return
-	mapfile -t more < <(compgen -W "lasack ackwrr inflight" -- "${COMP_WORDS[COMP_CWORD]}")
+	case $place in
+	'') return ;;
+	class) more=ackwrr ;;
+	*) more='lasack ackwrr inflight' ;;
+	esac
+	mapfile -t more < <(compgen -W "$more" -- "${COMP_WORDS[COMP_CWORD]}")
 	COMPREPLY+=("${more[@]}")
 }
 complete -F _lasack_tc tc

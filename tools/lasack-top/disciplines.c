@@ -129,6 +129,8 @@ static const struct option ackwrr_options[] = {
 };
 
 static const struct counter ackwrr_counters[] = {
+	COUNTER(ackwrr, "enqueued", enqueued, ADD),
+	COUNTER(ackwrr, "purged", purged, ADD),
 	COUNTER(ackwrr, "not_ip", not_ip, ADD),
 	COUNTER(ackwrr, "portless", portless, ADD),
 	COUNTER(ackwrr, "fragment", fragment, ADD),
@@ -145,6 +147,8 @@ static const struct counter ackwrr_counters[] = {
 	FORMED(ackwrr, "lag_bytes", lag, ADD, SIGNED),
 	COUNTER(ackwrr, "down_charged_bytes", down_charged, ADD),
 	COUNTER(ackwrr, "up_charged_bytes", up_charged, ADD),
+	COUNTER(ackwrr, "down_free_bytes", down_free, ADD),
+	COUNTER(ackwrr, "up_free_bytes", up_free, ADD),
 	COUNTER(ackwrr, "evicted", evicted, ADD),
 	COUNTER(ackwrr, "overflow", overflow, ADD),
 	{ NULL, 0, 0, ADD, COUNT },
