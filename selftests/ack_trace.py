@@ -30,6 +30,12 @@ MSS = 1000
 SEGMENTS = 100_000
 # Round trips and gaps between segments in seconds, each with each.
 RTTS, GAPS = (0.001, 0.02, 0.15), (0.00002, 0.0005, 0.004)
+# The kernel takes these from the memory it finds, which its own size is taken from.
+MEMORY = {
+    "tcp_rmem": "4096 131072 5000000",
+    "tcp_wmem": "4096 16384 4000000",
+    "tcp_mem": "8000 10000 16000",
+}
 ALIGN_S = 10.0  # a connection begins at a multiple of this, whatever came before
 SEED = 20261121
 
@@ -252,7 +258,8 @@ def open_device(gro: bool) -> int:
 
 def trace(tuns: dict[bool, int], segments: int, out: TextIO) -> int:
     """Run all cases, `segments` in all; returns how many were sent."""
-    Path("/proc/sys/net/ipv4/tcp_ecn").write_text("1\n")
+    for name, value in {"tcp_ecn": "1", **MEMORY}.items():
+        Path(f"/proc/sys/net/ipv4/{name}").write_text(f"{value}\n")
     everything = list(cases())
     sent = 0
     for number, (family, gro, rtt_s, gap_s, rcvbuf) in enumerate(everything):
