@@ -28,6 +28,10 @@ from apbed.kernel_source import VERSIONS
 
 OUT = REPOSITORY / "out" / "check"
 SUITE_LIMIT_S = 1500.0
+ACK_SKIP = (
+    "selftests/each.sh 'tcp_ack_skip.py --turns' 'tcp_ack_skip_edges.py --turns' "
+    "tcp_ack_skip_mptcp.py 'tcp_ack_skip_safety.py --quick'"
+)
 OPERATIONS = "'random_operations.py 2000' refusals.py"
 TAIL_LINES, TAIL_WIDTH = 30, 160
 POLL_S = 0.1
@@ -160,6 +164,7 @@ def suites() -> list[Suite]:
         Suite("tdc", _in_lab(kernel, 'selftests/tdc.sh "$(.venv/bin/apbed kernel tdc)"')),
         Suite("operations", _in_lab(debug, f"selftests/watched.sh {OPERATIONS}")),
         Suite("parents", _in_lab(debug, "selftests/watched.sh 'parents.py 3'")),
+        Suite("ack-skip", _in_lab(kernel, ACK_SKIP)),
         Suite("pytest-slow", ".venv/bin/pytest -q -m slow", slow=True),
         Suite("modules-all", "make modules-all", slow=True, single=True),
         # What ARCH=um has no ftrace for.
@@ -167,6 +172,8 @@ def suites() -> list[Suite]:
         Suite("ackskip-module", "selftests/ackskip_module.sh", slow=True),
         *_long(debug),
         *_other_kernels(kernel.version),
+        Suite("ack-skip-debug", _in_lab(debug, ACK_SKIP), slow=True),
+        *_safety(kernel),
         *_series(),
     ]
 
@@ -201,12 +208,19 @@ def _other_kernels(default: str) -> Iterator[Suite]:
             yield Suite(f"churn-{version}", churn, slow=True)
 
 
+def _safety(kernel: kernels.LabKernel) -> Iterator[Suite]:
+    """What skipping ACKs costs each congestion control."""
+    for control in ("cubic", "reno", "bbr"):
+        script = f"selftests/each.sh 'tcp_ack_skip_safety.py {control}'"
+        yield Suite(f"ack-safety-{control}", _in_lab(kernel, script), slow=True)
+
+
 def _series() -> Iterator[Suite]:
     """What is said of the ACK-skip series, for each line whose kernels are built."""
     for version in VERSIONS:
         kernel = kernels.find(version)
         if kernel:
-            script = "-c 'exec /usr/bin/python3 selftests/tcp_ack_skip.py'"
+            script = "selftests/each.sh tcp_ack_skip.py 'tcp_ack_skip_edges.py --long'"
             yield Suite(f"ack-skip-{version}", _in_lab(kernel, script), slow=True)
         if kernel and kernels.find(version, stock=True):
             yield Suite(f"ack-trace-{version}", f"selftests/ack_trace.sh {version}", slow=True)
