@@ -6,7 +6,10 @@
 # Run as root in it, from anywhere; ackskip_module.sh boots it:
 #	ackskip_guest.sh packets [TEST]...	the rules, segment by segment, in virtual time
 #	ackskip_guest.sh refusals		where it must not load, and what it says then
+#	ackskip_guest.sh off [SEGMENTS]		loaded, but off: TCP answers as without it
+#	ackskip_guest.sh leaks [TIMES]		loaded and unloaded with nothing else going on
 #	ackskip_guest.sh churn [ROUNDS]		loaded and unloaded under traffic
+#	ackskip_guest.sh short			a bit of each but off
 
 what=${1:-packets}
 shift
@@ -64,8 +67,7 @@ packets() {
 	insert drivers/net/tun
 	quietly insmod "$modules/tcp_ackskip.ko"
 	# A nanosecond per instruction: the script's own take this long.
-	AT_ONCE_US=400 /usr/bin/python3 "$root/selftests/tcp_ack_skip.py" "$@"
-	failed=$?
+	AT_ONCE_US=400 /usr/bin/python3 "$root/selftests/tcp_ack_skip.py" "$@" || failed=1
 	echo "1..2"
 	quietly rmmod tcp_ackskip
 	result "unloads"
@@ -119,20 +121,45 @@ refusals() {
 	result "a locked-down kernel refuses it unsigned"
 }
 
-churn() {
-	rounds=${1:-20}
-	echo "1..5"
-	for module in drivers/net/veth net/sched/sch_netem; do
-		insert "$module"
-	done
+# trace NAME [SEGMENTS]: what TCP answers to ack_trace.py, but for the times: the
+# module's own instructions take some.
+trace() {
+	quietly /usr/bin/python3 "$root/selftests/ack_trace.py" "$work/trace" "${2:-4000}"
+	cut -d' ' -f 2- "$work/trace" > "$work/$1"
+	echo "# $1: $(grep -c '+' "$work/$1") answers"
+}
+
+# differ NAME: in how many lines it is not as without the module
+differ() {
+	diff "$work/without" "$work/$1" | grep -c '^[<>]'
+}
+
+off() {
+	echo "1..2"
+	insert drivers/net/tun
+	trace without "$@"
+	quietly insmod "$modules/tcp_ackskip.ko"
+	trace loaded "$@"
+	differ loaded > "$work/lines"
+	[ "$(cat "$work/lines")" = 0 ] ||
+		diff -U 1 "$work/without" "$work/loaded" | head -n 20 >> "$work/errors"
+	result "answers as without it"
+	echo 1 > "$sysctls/tcp_ack_skip"
+	trace skipping "$@"
+	[ "$(differ skipping)" -gt 0 ] || echo "the trace cannot tell" >> "$work/errors"
+	result "answers otherwise when it is on"
+}
+
+# Three flows both ways between two namespaces, with losses and a round trip to
+# withhold ACKs for.
+traffic() {
 	ip netns add near
 	ip netns add far
 	ip link add dev0 netns near type veth peer name dev0 netns far
 	for side in near:1 far:2; do
 		ip -n "${side%:*}" addr add "10.9.0.${side#*:}/24" dev dev0
 		ip -n "${side%:*}" link set dev0 up
-		# Round trips to withhold for, and losses.
-		ip netns exec "${side%:*}" tc qdisc add dev dev0 root netem delay 3ms loss 0.1% limit 500
+		ip netns exec "${side%:*}" tc qdisc add dev dev0 root netem delay 3ms loss 0.1% rate 20mbit
 	done
 	ip netns exec near "$root/build/bin/flowgen" serve --port 7001 --out "$work/served" &
 	generators=$!
@@ -143,6 +170,72 @@ churn() {
 		generators="$generators $!"
 	done
 	sleep 1
+}
+
+no_traffic() {
+	# shellcheck disable=SC2086 # a list of process ids
+	kill $generators
+	# shellcheck disable=SC2086
+	wait $generators
+	generators=
+	ip netns del near
+	ip netns del far
+	sleep 5
+}
+
+# live CACHE: its objects in use
+live() {
+	echo 1 > "/sys/kernel/slab/$1/shrink"
+	awk -v name="$1" '$1 == name { print $2 }' /proc/slabinfo
+}
+
+sockets() {
+	echo $(($(live TCP) + $(live TCPv6)))
+}
+
+# Tables of sysctls, 320 bytes each, or what else is of their size; kB of memory.
+memory() {
+	echo 3 > /proc/sys/vm/drop_caches
+	sleep 1
+	echo "$(live kmalloc-512) $(awk '/^MemTotal/ { total = $2 }
+		/^MemFree/ { print total - $2 }' /proc/meminfo)"
+}
+
+reload() {
+	for _ in $(seq "$1"); do
+		quietly insmod "$modules/tcp_ackskip.ko"
+		quietly rmmod tcp_ackskip
+	done
+}
+
+# Nothing of what the module allocates, its 200 kB and a table of sysctls for each
+# namespace, may be left: one lost each time would be as many as the times.
+leaks() {
+	times=${1:-100}
+	echo "1..1"
+	ip netns add elsewhere
+	reload 5
+	memory > "$work/before"
+	reload "$times"
+	memory > "$work/after"
+	paste "$work/before" "$work/after" > "$work/memory"
+	echo "# tables, kB before and after: $(cat "$work/memory")"
+	awk -v times="$times" '
+		$3 - $1 >= times { print $3 - $1 " tables are left" }
+		$4 - $2 >= 200 * times { print $4 - $2 " kB are left" }
+	' "$work/memory" >> "$work/errors"
+	result "leaves nothing when loaded $times times"
+	ip netns del elsewhere
+}
+
+churn() {
+	rounds=${1:-20}
+	echo "1..6"
+	for module in drivers/net/veth net/sched/sch_netem; do
+		insert "$module"
+	done
+	before_sockets=$(sockets)
+	traffic
 	watch_kernel
 	round=0
 	while [ "$round" -lt "$rounds" ]; do
@@ -171,12 +264,23 @@ churn() {
 	# shellcheck disable=SC2086 # a list of process ids
 	kill -0 $generators 2>> "$work/errors"
 	result "the connections go on"
+	no_traffic
+	[ "$(sockets)" -le "$before_sockets" ] || echo "$(sockets) sockets are left" >> "$work/errors"
+	result "no socket is left of it"
 	report_kernel
 }
 
 case $what in
+short)	# a bit of each; refusals last, they lock the kernel down
+	packets --turns bursts_read_late first_segments missing_segment
+	leaks 20
+	churn 2
+	refusals
+	;;
+leaks) leaks "$@" ;;
 packets) packets "$@" ;;
 refusals) refusals ;;
+off) off "$@" ;;
 churn) churn "$@" ;;
 esac
 # shellcheck disable=SC2154 # lab.sh's

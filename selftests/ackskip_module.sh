@@ -3,29 +3,37 @@
 #
 # The module tcp_ackskip, built for the distribution's own kernel and put
 # through ackskip_guest.sh in an emulated machine (KTAP). Run from the top of
-# the tree; without `apbed distro fetch` before, it is skipped.
+# the tree; the first time kernel and QEMU are downloaded into the cache
+# (100 MB). Skipped where there is no such kernel to be had.
+#
+# Usage: ackskip_module.sh [short]
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 apbed=.venv/bin/apbed
 
-if ! tree=$($apbed distro tree 2>&1); then
-	echo "1..0 # SKIP ${tree#apbed: }"
+skip() {
+	echo "1..0 # SKIP $1"
 	exit 0
-fi
+}
+
+[ "$(uname -m)" = x86_64 ] || skip "its tests are for x86-64 kernels"
+command -v apt-cache > /dev/null || skip "no apt, no distribution's kernel"
+[ -n "$(apt-cache search --names-only '^linux-image-amd64$')" ] || skip "no package linux-image-amd64"
+$apbed distro fetch && tree=$($apbed distro tree) || exit 1
 make -C kernel KDIR="$tree" ARCH=x86_64 TESTS=y KCFLAGS=-Werror || exit 1
 
-# Each rule both with GRO and without, over IPv4 and IPv6; of the ratios some.
-rules="bursts_read_late pushed_segments first_segments ramp missing_segment duplicate_segment
-end_of_stream congestion_mark window_update sender_stops socket_option sysctl_ranges"
-ratios="one_ack_for_1_times_1 one_ack_for_2_times_1 one_ack_for_2_times_2 one_ack_for_2_times_8
-one_ack_for_3_times_1 one_ack_for_4_times_4"
+guest() {
+	$apbed distro boot --cpus "$1" --limit 1200 -- sh selftests/ackskip_guest.sh "${@:2}" || status=1
+}
 
 status=0
-# shellcheck disable=SC2086 # lists of words
-for command in "packets $rules $ratios" refusals churn; do
-	cpus=1
-	[ "$command" != churn ] || cpus=2
-	$apbed distro boot --cpus $cpus --limit 1200 -- \
-		sh selftests/ackskip_guest.sh $command || status=1
-done
+if [ "${1:-}" = short ]; then
+	guest 1 short
+else
+	guest 1 packets
+	guest 1 refusals
+	guest 1 off
+	guest 1 leaks
+	guest 2 churn 20
+fi
 exit $status
