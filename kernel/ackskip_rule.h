@@ -33,8 +33,12 @@
 
 /* An ACK for n segments sets n free at once, and a short queue overflows that
  * much earlier: after a loss n is this part of what the queue held, no more.
+ * While nothing queues, each segment that waits for the others of its ACK makes
+ * the round trip longer; where something does, the path does not run dry.
  */
 #define ACKSKIP_QUEUE_SHARE	8
+#define ACKSKIP_PER_IDLE_RTT	32
+#define ACKSKIP_PER_QUEUE	2
 
 /* The sysctls of a network namespace. */
 struct ackskip_config {
@@ -50,6 +54,7 @@ struct ackskip_progress {
 	u32	round_seq;	/* rcv_nxt when the round began */
 	u32	round_us;	/* low bits of tcp_mstamp then */
 	u32	round_bytes;	/* in a round trip, by the last round */
+	u32	queued;		/* of them, on the path */
 	u32	rtt_min_us;	/* shortest round trip so far */
 	u16	run;		/* segments in order since skipping (re)started */
 	u16	segs;		/* an ACK is due for this many full segments */
@@ -103,6 +108,19 @@ static inline void ackskip_restart(struct ackskip_progress *progress, const stru
 	progress->round_us = (u32)tp->tcp_mstamp;
 }
 
+/* What is queued on the path, of the bytes that arrive in a round trip: it makes
+ * round trips longer than the shortest.
+ */
+static inline u32 ackskip_queued(const struct ackskip_progress *progress,
+				 const struct tcp_sock *tp)
+{
+	u32 rtt_us = tp->rcv_rtt_est.rtt_us >> 3, min_us = progress->rtt_min_us;
+
+	if (!min_us || rtt_us <= min_us)
+		return 0;
+	return div_u64((u64)progress->round_bytes * (rtt_us - min_us), rtt_us);
+}
+
 /* Bytes received in a round trip, and whether they grow by half, once in each. */
 static inline void ackskip_measure(struct ackskip_progress *progress, const struct tcp_sock *tp)
 {
@@ -119,20 +137,17 @@ static inline void ackskip_measure(struct ackskip_progress *progress, const stru
 		progress->rtt_min_us = rtt_us;
 	progress->round_seq = tp->rcv_nxt;
 	progress->round_us = (u32)tp->tcp_mstamp;
+	progress->queued = ackskip_queued(progress, tp);
 }
 
-/* Data is missing for the first time since skipping (re)started. What has been
- * in the queue now is what it holds, or it was not the queue that lost it.
+/* Data is missing, for the first time at all or since skipping (re)started. What
+ * has been in the queue now is what it holds, or it was not the queue that lost it.
  */
 static inline void ackskip_lost(struct ackskip_progress *progress, const struct sock *sk)
 {
-	u32 rtt_us = tcp_sk(sk)->rcv_rtt_est.rtt_us >> 3, queued = 0;
-	u32 min_us = progress->rtt_min_us;
+	u32 share = ackskip_queued(progress, tcp_sk(sk)) / ACKSKIP_QUEUE_SHARE;
 
-	if (min_us && rtt_us > min_us)
-		queued = div_u64((u64)progress->round_bytes * (rtt_us - min_us), rtt_us);
-	progress->segs_most = min_t(u32, U16_MAX, ACKSKIP_STOCK +
-				    queued / (ACKSKIP_QUEUE_SHARE * ackskip_mss(sk)));
+	progress->segs_most = min_t(u32, U16_MAX, ACKSKIP_STOCK + share / ackskip_mss(sk));
 }
 
 /* Segments the next ACK may wait for, before safety has its say. With the ramp
@@ -140,19 +155,23 @@ static inline void ackskip_lost(struct ackskip_progress *progress, const struct 
  * until d have been waited for.
  */
 static inline u32 ackskip_wanted(const struct ackskip_progress *progress,
-				 const struct ackskip_config *config)
+				 const struct ackskip_config *config, u32 mss)
 {
 	u32 every = READ_ONCE(config->every), after = READ_ONCE(config->after);
-	u32 segs = every * (READ_ONCE(config->skip) + 1), run = progress->run;
+	u32 segs = every * (READ_ONCE(config->skip) + 1), run = progress->run, most;
 
 	if (run < after || (after && progress->growing))
 		return every;
 	if (READ_ONCE(config->ramp))
 		segs = min_t(u32, segs, (int_sqrt(8 * (run - after) + 9) - 1) / 2);
+	if (!after)
+		return segs;
+	most = (progress->round_bytes / ACKSKIP_PER_IDLE_RTT +
+		progress->queued / ACKSKIP_PER_QUEUE) / mss;
 	/* What a queue held may be forgotten in time. */
-	if (after && progress->segs_most && run < U16_MAX)
-		segs = min_t(u32, segs, max_t(u32, every, progress->segs_most));
-	return segs;
+	if (progress->segs_most && run < U16_MAX)
+		most = min_t(u32, most, progress->segs_most);
+	return min(segs, max(every, most));
 }
 
 /**
@@ -174,7 +193,7 @@ static inline u32 ackskip_arrived(struct ackskip_progress *progress,
 	progress->hole = hole;
 	/* What fills a hole is the last of its loss, not the first after it. */
 	if (filled || ackskip_unsafe(sk)) {
-		if (progress->run && hole)
+		if (hole && (progress->run || !progress->segs_most))
 			ackskip_lost(progress, sk);
 		ackskip_restart(progress, tp);
 		progress->segs = min_t(u32, READ_ONCE(config->every), ACKSKIP_STOCK);
@@ -184,7 +203,7 @@ static inline u32 ackskip_arrived(struct ackskip_progress *progress,
 	progress->run = min_t(u32, progress->run + DIV_ROUND_UP(len, mss), U16_MAX);
 	most = min(progress->round_bytes / ACKSKIP_PER_RTT,
 		   tp->rcv_wnd / ACKSKIP_PER_WINDOW) / mss;
-	progress->segs = min(ackskip_wanted(progress, config),
+	progress->segs = min(ackskip_wanted(progress, config, mss),
 			     max_t(u32, most, ACKSKIP_STOCK));
 	return progress->segs;
 }

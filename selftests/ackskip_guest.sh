@@ -122,10 +122,11 @@ refusals() {
 }
 
 # trace NAME [SEGMENTS]: what TCP answers to ack_trace.py, but for the times: the
-# module's own instructions take some.
+# module's own instructions take some. Where segments follow each other in 20 us,
+# less than the emulated script takes, chance says when they are read.
 trace() {
 	quietly /usr/bin/python3 "$root/selftests/ack_trace.py" "$work/trace" "${2:-4000}"
-	cut -d' ' -f 2- "$work/trace" > "$work/$1"
+	awk '/^#/ { compared = !/gap 2e-05/ } compared' "$work/trace" | cut -d' ' -f 2- > "$work/$1"
 	echo "# $1: $(grep -c '+' "$work/$1") answers"
 }
 
@@ -272,8 +273,8 @@ churn() {
 
 case $what in
 short)	# a bit of each; refusals last, they lock the kernel down
-	packets --turns bursts_read_late first_segments missing_segment
-	leaks 20
+	packets --turns one_ack_for_2_times_4 pushed_segments missing_segment sender_stops
+	leaks 5
 	churn 2
 	refusals
 	;;

@@ -165,11 +165,12 @@ def suites() -> list[Suite]:
         Suite("operations", _in_lab(debug, f"selftests/watched.sh {OPERATIONS}")),
         Suite("parents", _in_lab(debug, "selftests/watched.sh 'parents.py 3'")),
         Suite("ack-skip", _in_lab(kernel, ACK_SKIP)),
+        Suite("ackskip-module", "selftests/ackskip_module.sh short"),
         Suite("pytest-slow", ".venv/bin/pytest -q -m slow", slow=True),
         Suite("modules-all", "make modules-all", slow=True, single=True),
         # What ARCH=um has no ftrace for.
         Suite("sparse-x86_64", f"{_sparse_x86()} 2>&1 | {clean}", slow=True, single=True),
-        Suite("ackskip-module", "selftests/ackskip_module.sh", slow=True),
+        Suite("ackskip-module-all", "selftests/ackskip_module.sh", slow=True),
         *_long(debug),
         *_other_kernels(kernel.version),
         Suite("ack-skip-debug", _in_lab(debug, ACK_SKIP), slow=True),
