@@ -4,7 +4,8 @@
 # With tcp_ack_skip = 0 the ACKs of a patched kernel are those of a stock one:
 # the same numbers, SACK blocks and windows at the same virtual nanoseconds,
 # for the stream of ack_trace.py. That the stream could tell is seen by a third
-# run, with tcp_ack_skip = 1 (KTAP).
+# run, with tcp_ack_skip = 1, without the rules of tcp_ack_skip_after: by those
+# nothing is skipped where no packet ever queues (KTAP).
 #
 # Usage: ack_trace.sh VERSION [SEGMENTS]	on the host, from the top of the tree
 
@@ -13,6 +14,7 @@ segments=${2:-100000}
 apbed=${APBED:-.venv/bin/apbed}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+sysctl=/proc/sys/net/ipv4/tcp_ack_skip
 failed=0
 
 # trace NAME COMMAND [BOOT OPTION]...: ack_trace.py's file in $work/NAME/acks
@@ -43,7 +45,7 @@ echo TAP version 13
 echo 1..3
 trace stock true --stock
 trace patched true
-trace skipping 'echo 1 > /proc/sys/net/ipv4/tcp_ack_skip'
+trace skipping "echo 1 > $sysctl; echo 0 > ${sysctl}_after"
 sent=$(sed -n 's/ segments sent$//p' "$work/stock/output")
 [ "${sent:-0}" -ge "$segments" ]
 report 1 "$segments segments"

@@ -1,0 +1,131 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""What the ACK-skip series costs where it is off: processor time of bulk transfers, beside stock.
+
+Principle: the lab kernel is an ordinary process, so the host accounts for all of its work. Stock
+and patched kernels move the same bytes in turn, the order changing from pair to pair, and only
+the ratio within a pair is used: what else the machine does meets both. Each segment is
+one packet (no GSO, no GRO), so that every one passes the decisions about its ACK. The time of a
+boot without a transfer is taken off. The confidence interval is the order statistics' own of a
+median (David and Nagaraja, Order Statistics, 7.1): it assumes no distribution.
+
+Usage: ack_cost.py [--kernel V] [--pairs N] [--megabytes M] [--skip K] [--against stock|patched]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import socket
+import statistics
+import subprocess
+import sys
+from math import comb
+from pathlib import Path
+
+APBED = os.environ.get("APBED", ".venv/bin/apbed")
+CHUNK = bytes(1 << 18)
+PORT = 7001
+CONNECTION_MB = 64
+SO_RCVBUFFORCE, RECEIVE_BUFFER = 33, 1 << 26
+
+
+def connect(listener: socket.socket) -> None:
+    """One connection's bytes. Late in a long one the reader always has the socket, and the
+    backlog merges segments before anything is decided."""
+    if not os.fork():
+        with socket.create_connection(("127.0.0.1", PORT)) as sender:
+            for _ in range((CONNECTION_MB << 20) // len(CHUNK)):
+                sender.sendall(CHUNK)
+        os._exit(0)
+    connection, _ = listener.accept()
+    got = 0
+    buffer = bytearray(len(CHUNK))
+    while count := connection.recv_into(buffer):
+        got += count
+    os.wait()
+    if got != CONNECTION_MB << 20:
+        raise RuntimeError(f"{got} bytes came")
+
+
+def transfer(megabytes: int, skip: int) -> None:
+    """In the guest: that much over the loopback, an Ethernet packet at a time."""
+    if skip:
+        Path("/proc/sys/net/ipv4/tcp_ack_skip").write_text(f"{skip}\n")
+    # Each second segment has its ACK if time passes between them and the window stays open.
+    for command in (
+        "ip link set dev lo up mtu 1500 gso_max_segs 1",
+        "tc qdisc add dev lo root netem delay 1ms limit 10000",
+    ):
+        subprocess.run(command.split(), check=True)
+    listener = socket.create_server(("127.0.0.1", PORT))
+    listener.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, RECEIVE_BUFFER)
+    for _ in range(0, megabytes, CONNECTION_MB):
+        connect(listener)
+    counters = [line.split() for line in Path("/proc/net/snmp").read_text().splitlines()]
+    names, values = (row for row in counters if row[0] == "Tcp:")
+    tcp = dict(zip(names[1:], map(int, values[1:]), strict=True))
+    print(f"{tcp['InSegs']} segments, {tcp['RetransSegs']} again")
+
+
+def cpu_s(kernel: str, kind: str, megabytes: int, skip: int) -> float:
+    """Processor seconds of one boot and transfer."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [APBED, "boot", "--kernel", kernel, "--seed", "1", *(["--stock"] * (kind == "stock"))]
+    guest = [__file__, "--guest", f"--megabytes={megabytes}", f"--skip={skip}"]
+    done = subprocess.run(
+        [*command, "--", "/usr/bin/python3", *guest], check=True, capture_output=True, text=True
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(f"# {kind} skip {skip} {megabytes} MiB: {done.stdout.strip()}", end=", ", file=sys.stderr)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    print(f"{seconds:.2f} s", file=sys.stderr)
+    return seconds
+
+
+def median_interval(sample: list[float], confidence: float = 0.95) -> tuple[float, float, float]:
+    """The two order statistics that hold the median at least so often, and how often."""
+    ordered, n = sorted(sample), len(sample)
+    outside = 0.0
+    low = 0
+    while low < n // 2:
+        more = outside + 2 * comb(n, low) / 2**n
+        if more > 1 - confidence:
+            break
+        outside, low = more, low + 1
+    low = max(low - 1, 0)
+    return ordered[low], ordered[n - 1 - low], 1 - (outside or 2 / 2**n)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--kernel", default="6.1")
+    parser.add_argument("--pairs", type=int, default=10)
+    parser.add_argument("--megabytes", type=int, default=1024)
+    parser.add_argument("--skip", type=int, default=0)
+    parser.add_argument("--against", choices=("stock", "patched"), default="stock")
+    parser.add_argument("--guest", action="store_true", help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.guest:
+        transfer(args.megabytes, args.skip)
+        return 0
+    boot = statistics.median(
+        cpu_s(args.kernel, kind, 0, 0) for kind in ("stock", "patched", "patched", "stock")
+    )
+    ratios = []
+    for pair in range(args.pairs):
+        runs = [(args.against, 0), ("patched", args.skip)]
+        took = {}
+        for index in (0, 1) if pair % 2 else (1, 0):
+            took[index] = cpu_s(args.kernel, runs[index][0], args.megabytes, runs[index][1]) - boot
+        ratios.append(took[1] / took[0])
+        print(f"pair {pair + 1}: {took[1]:.3f} s / {took[0]:.3f} s = {ratios[-1]:.4f}", flush=True)
+    low, high, sure = median_interval(ratios)
+    print(f"boot {boot:.2f} s, taken off each; median {statistics.median(ratios):.4f}, ", end="")
+    print(f"{low:.4f} to {high:.4f} with {100 * sure:.0f} % confidence, {args.pairs} pairs")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
