@@ -5,6 +5,7 @@
 #
 # Run as root in it, from anywhere; ackskip_module.sh boots it:
 #	ackskip_guest.sh packets [TEST]...	the rules, segment by segment, in virtual time
+#	ackskip_guest.sh edges [TEST]...	where they meet something else
 #	ackskip_guest.sh refusals		where it must not load, and what it says then
 #	ackskip_guest.sh off [SEGMENTS]		loaded, but off: TCP answers as without it
 #	ackskip_guest.sh leaks [TIMES]		loaded and unloaded with nothing else going on
@@ -63,11 +64,15 @@ counter() {
 	ip netns exec "$1" nstat -asz "$2" | awk -v name="$2" '$1 == name { print $2 }'
 }
 
-packets() {
+# packet_tests FILE [ARGUMENT]...
+packet_tests() {
+	tests=$root/selftests/$1
+	shift
 	insert drivers/net/tun
+	insert net/ipv4/tcp_dctcp
 	quietly insmod "$modules/tcp_ackskip.ko"
 	# A nanosecond per instruction: the script's own take this long.
-	AT_ONCE_US=400 /usr/bin/python3 "$root/selftests/tcp_ack_skip.py" "$@" || failed=1
+	AT_ONCE_US=400 /usr/bin/python3 "$tests" "$@" || failed=1
 	echo "1..2"
 	quietly rmmod tcp_ackskip
 	result "unloads"
@@ -273,13 +278,14 @@ churn() {
 
 case $what in
 short)	# a bit of each; refusals last, they lock the kernel down
-	packets --turns one_ack_for_2_times_4 pushed_segments missing_segment sender_stops
+	packet_tests tcp_ack_skip.py --turns one_ack_for_2_times_4 pushed_segments missing_segment sender_stops
 	leaks 5
 	churn 2
 	refusals
 	;;
 leaks) leaks "$@" ;;
-packets) packets "$@" ;;
+packets) packet_tests tcp_ack_skip.py "$@" ;;
+edges) packet_tests tcp_ack_skip_edges.py "$@" ;;
 refusals) refusals ;;
 off) off "$@" ;;
 churn) churn "$@" ;;

@@ -31,6 +31,7 @@ if [ "${1:-}" = short ]; then
 	guest 1 short
 else
 	guest 1 packets
+	guest 1 edges --turns
 	guest 1 refusals
 	guest 1 off
 	guest 1 leaks

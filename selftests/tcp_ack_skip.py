@@ -128,10 +128,14 @@ def configure(every: int = 2, skip: int = 0, after: int = 0, ramp: int = 0) -> N
 
 
 def stream(peer: Peer, first: int, segments: int, gap_s: float = GAP_S, ecn: int = 0) -> int:
-    """Send full segments in order, evenly spaced; returns the number of the next."""
+    """Send full segments in order, evenly spaced; returns the number of the next.
+
+    An emulated machine takes time to send one, which the gap must not grow by.
+    """
+    start = time.monotonic()
     for i in range(first, first + segments):
         peer.segment(i * MSS, MSS, ecn=ecn)
-        peer.wait(gap_s)
+        peer.wait(start + (i + 1 - first) * gap_s - time.monotonic())
     return first + segments
 
 

@@ -16,9 +16,11 @@ import time
 from tcp_ack_skip import (
     AT_ONCE_S,
     GAP_S,
+    MODULE,
     MSS,
     TCP_ACK_SKIP,
     WARM_UP,
+    Absent,
     Link,
     Test,
     configure,
@@ -89,7 +91,7 @@ def lose(peer: Peer, at: int) -> int:
 def slow_start(link: Link) -> None:
     """While each round brings twice as much nothing is skipped; then it is."""
     configure(skip=7, after=AFTER)
-    rtt_s, at = 0.1, 0
+    rtt_s, at = 0.5, 0
     with connection(link, rtt_s, window=2_000_000) as (peer, _):
         since = time.monotonic()
         for segments in (16, 32, 64, 128, 256, 512, 1024):
@@ -174,6 +176,8 @@ def loss_but_no_rule(link: Link) -> None:
 @test
 def largest_number(link: Link) -> None:
     """16 * (15 + 1) segments per ACK: 1,428 come in a round trip, 1,600 fit the window."""
+    if AT_ONCE_S > 70e-6:
+        raise Absent("256 segments take this machine longer than an ACK is ever withheld")
     configure(every=16, skip=15)
     with connection(link, window=1_600_000) as (peer, _):
         at = stream(peer, 0, 4000, gap_s=7e-5)
@@ -271,6 +275,8 @@ def reset_while_withheld(link: Link) -> None:
 @test
 def inherited(link: Link) -> None:
     """TCP_ACK_SKIP of a listener is that of its connections."""
+    if MODULE.exists():
+        raise Absent("tcp_ackskip gives no socket option")
     configure(skip=0)
     options = [(socket.IPPROTO_TCP, TCP_ACK_SKIP, 3)]
     with connection(link, options=options) as (peer, reader):
