@@ -211,18 +211,19 @@ def pushed_segments(link: Link) -> None:
 @test
 def first_segments(link: Link) -> None:
     """Quickack mode comes first, tcp_ack_skip_after counts from its end."""
-    configure(skip=3, after=100)
-    # Two round trips are measured before, the first of which cannot be compared with another.
-    with connection(link, rtt_s=0.02) as (peer, _):
+    configure(skip=3, after=1000)
+    # 300 segments in a round trip allow 8 and more per ACK. Two are measured before, the
+    # first of which cannot be compared with another.
+    with connection(link, rtt_s=0.15, window=1_000_000) as (peer, _):
         since = time.monotonic()
-        stream(peer, 0, WARM_UP)
+        stream(peer, 0, 2000)
         per_ack = covered(peer, since)
         expect(per_ack[:10] == [1.0] * 10, f"not each of the first segments: {per_ack[:10]}")
         quick = per_ack.index(2.0) + 1
         start = next(i for i, n in enumerate(per_ack) if n > 2)
         segments = sum(per_ack[:start])
         expect(
-            100 - 8 <= segments - quick <= 100 + 8,
+            1000 - 8 <= segments - quick <= 1000 + 8,
             f"skipping began {segments - quick:.0f} segments later",
         )
 
