@@ -3,8 +3,8 @@
 """MPTCP's ACKs are skipped like TCP's (KTAP).
 
 Runs as root in a lab kernel with the ACK-skip series. MPTCP reads its subflows by itself and
-asks for ACKs by its own condition (mptcp_subflow_could_cleanup()): the same bytes over the same
-path must come with as many segments per ACK as TCP's.
+asks TCP for ACKs by a condition of its own (mptcp_subflow_could_cleanup()); TCP then decides. The
+same bytes over the same path must come with as many segments per ACK as TCP's.
 """
 
 from __future__ import annotations

@@ -12,7 +12,10 @@ other packets lost, the same ones for each number. What must hold, settled befor
   those that have some only with skipping against those that have some only without (McNemar's
   test). Skipping fails if chance alone gives as many more less often than CHANCE.
 
-    tcp_ack_skip_safety.py [--quick] [WORD]...      KTAP; each cell's table row before its result
+    tcp_ack_skip_safety.py [--quick] [--after N] [WORD]...
+
+KTAP, each cell's table row before its result. `--after 0` is the negative case: without the rules
+that protect a sender, cells fail.
 """
 
 from __future__ import annotations
@@ -109,14 +112,14 @@ def more_than_chance(base: Sequence[int], other: Sequence[int]) -> bool:
     return tail < CHANCE * (1 << total)
 
 
-def measure(cell: Cell, skips: Sequence[int]) -> dict[int, list[Transfer]]:
+def measure(cell: Cell, skips: Sequence[int], after: int) -> dict[int, list[Transfer]]:
     """The cell's transfers by the number of ACKs to skip."""
     done: dict[int, list[Transfer]] = {skip: [] for skip in skips}
     for seed in range(cell.seeds):
         link = replace(cell.link, rtt_ms=cell.link.rtt_ms * (1 + STEP * seed) + STEP * seed)
         shape(link)
         for skip in skips:
-            configure(Skip(skip))
+            configure(Skip(skip, after=after))
             drop_every(periods(cell.link.loss, seed))
             done[skip].append(transfer(link, cell.size, cell.control))
     return done
@@ -162,6 +165,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="a few cells, skip 0 and 7")
     parser.add_argument("--skips", default="0,1,3,7", help="numbers of ACKs to skip (%(default)s)")
     parser.add_argument("--seeds", type=int, help="transfers per number, instead of the cell's")
+    parser.add_argument("--after", type=int, default=64, help="tcp_ack_skip_after (%(default)s)")
     parser.add_argument("words", nargs="*", metavar="WORD", help="cells whose names have all")
     args = parser.parse_args()
     skips = (0, 7) if args.quick else tuple(map(int, args.skips.split(",")))
@@ -184,7 +188,7 @@ def main() -> int:
         print("\n".join([*lines, f"{'ok' if good else 'not ok'} {number} {name}"]), flush=True)
 
     for cell in chosen:
-        done = measure(cell, skips)
+        done = measure(cell, skips, args.after)
         row, wrong = judge(done)
         result(not wrong, cell.name, [row, *wrong])
         for skip, transfers in done.items():
