@@ -29,7 +29,7 @@ from apbed.kernel_source import VERSIONS
 OUT = REPOSITORY / "out" / "check"
 SUITE_LIMIT_S = 1500.0
 ACK_SKIP = (
-    "selftests/each.sh 'tcp_ack_skip.py --turns' 'tcp_ack_skip_edges.py --turns' "
+    "'tcp_ack_skip.py --turns' 'tcp_ack_skip_edges.py --turns' "
     "tcp_ack_skip_mptcp.py 'tcp_ack_skip_safety.py --quick'"
 )
 OPERATIONS = "'random_operations.py 2000' refusals.py"
@@ -164,7 +164,7 @@ def suites() -> list[Suite]:
         Suite("tdc", _in_lab(kernel, 'selftests/tdc.sh "$(.venv/bin/apbed kernel tdc)"')),
         Suite("operations", _in_lab(debug, f"selftests/watched.sh {OPERATIONS}")),
         Suite("parents", _in_lab(debug, "selftests/watched.sh 'parents.py 3'")),
-        Suite("ack-skip", _in_lab(kernel, ACK_SKIP)),
+        Suite("ack-skip", _in_lab(kernel, f"selftests/each.sh {ACK_SKIP}")),
         Suite("ackskip-module", "selftests/ackskip_module.sh short"),
         Suite("pytest-slow", ".venv/bin/pytest -q -m slow", slow=True),
         Suite("modules-all", "make modules-all", slow=True, single=True),
@@ -173,7 +173,7 @@ def suites() -> list[Suite]:
         Suite("ackskip-module-all", "selftests/ackskip_module.sh", slow=True),
         *_long(debug),
         *_other_kernels(kernel.version),
-        Suite("ack-skip-debug", _in_lab(debug, ACK_SKIP), slow=True),
+        Suite("ack-skip-debug", _in_lab(debug, f"selftests/watched.sh {ACK_SKIP}"), slow=True),
         *_safety(kernel),
         *_series(),
     ]
