@@ -69,6 +69,12 @@ static inline bool ackskip_off(const struct ackskip_config *config)
 	return READ_ONCE(config->every) == ACKSKIP_STOCK && !READ_ONCE(config->skip);
 }
 
+/* Is data missing? */
+static inline bool ackskip_hole(const struct sock *sk)
+{
+	return !RB_EMPTY_ROOT(&tcp_sk(sk)->out_of_order_queue);
+}
+
 /* The sender needs each ACK, or news is not to wait: the first segments of a
  * connection, talk in both directions, loss and reordering, a duplicate, a
  * mark of congestion it has not answered, the end.
@@ -79,7 +85,7 @@ static inline bool ackskip_unsafe(struct sock *sk)
 	const struct tcp_sock *tp = tcp_sk(sk);
 
 	return icsk->icsk_ack.quick || inet_csk_in_pingpong_mode(sk) ||
-	       !RB_EMPTY_ROOT(&tp->out_of_order_queue) || tp->rx_opt.dsack ||
+	       ackskip_hole(sk) || tp->rx_opt.dsack ||
 	       (tp->ecn_flags & TCP_ECN_DEMAND_CWR) || tcp_accecn_opt_demanded(tp) ||
 	       (sk->sk_shutdown & RCV_SHUTDOWN);
 }
@@ -187,7 +193,7 @@ static inline u32 ackskip_arrived(struct ackskip_progress *progress,
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	u32 len = tp->rcv_nxt - progress->rcv_nxt, mss = ackskip_mss(sk), most;
-	bool hole = !RB_EMPTY_ROOT(&tp->out_of_order_queue), filled = progress->hole && !hole;
+	bool hole = ackskip_hole(sk), filled = progress->hole && !hole;
 
 	progress->rcv_nxt = tp->rcv_nxt;
 	progress->hole = hole;

@@ -130,8 +130,8 @@ static inline u32 ackskip_segs_arriving(struct ackskip_table *table,
 
 	raw_spin_lock_irqsave(&bucket->lock, flags);
 	entry = ackskip_find(bucket, sk);
-	/* Most connections end before they come to skip: they need none. */
-	if (!entry && !ackskip_unsafe(sk))
+	/* Most connections end before they come to skip or lose: they need none. */
+	if (!entry && (ackskip_hole(sk) || !ackskip_unsafe(sk)))
 		entry = ackskip_claim(bucket, sk);
 	if (entry) {
 		entry->used = jiffies;

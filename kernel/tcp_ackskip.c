@@ -83,7 +83,7 @@ static bool ackskip_ack_now(struct sock *sk)
 	const struct dst_entry *dst = __sk_dst_get(sk);
 
 	return (inet_csk(sk)->icsk_ack.pending & ICSK_ACK_NOW) ||
-	       (dst && dst_metric(dst, RTAX_QUICKACK)) || ackskip_unsafe(sk);
+	       (dst && dst_metric(dst, RTAX_QUICKACK));
 }
 
 /* May the reader's news be a window twice as large? Never false if
