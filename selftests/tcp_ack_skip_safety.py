@@ -73,8 +73,8 @@ def cells() -> Iterable[Cell]:
             yield Cell(Link(10, rtt_ms, 30), control, 4_000_000)
         for rtt_ms in (0, 20, 200):
             limit = max(100, queue(100, rtt_ms, 0.5))
-            yield Cell(Link(100, rtt_ms, limit), control, 6_000_000)
-            # One timeout must not be half of a transfer.
+            # How slow start ends, or one timeout, must not be half of a transfer.
+            yield Cell(Link(100, rtt_ms, limit), control, 20_000_000, 8)
             size = 3_000_000 if rtt_ms else 12_000_000
             for loss in (1, 3):
                 yield Cell(Link(100, rtt_ms, limit, loss), control, size, 4 if rtt_ms > 20 else 12)
