@@ -72,7 +72,11 @@ def gain_by_skip(uploads: Sequence[Upload]) -> Figure:
                 ]
                 _draw_gains(panel, ours)
                 panel.set_title(_cell_title(length, -attempts, every), loc="left", fontsize=8.5)
-        panels[0][0].legend(frameon=False, loc="upper left", fontsize=8)
+        fullest = max(panels.flat, key=lambda panel: len(panel.get_legend_handles_labels()[1]))
+        handles, labels = fullest.get_legend_handles_labels()
+        figure.legend(
+            handles, labels, frameon=False, loc="outside lower center", ncols=3, fontsize=8
+        )
         for panel in panels[-1]:
             panel.set_xlabel("ACKs skipped (tcp_ack_skip)")
         for panel in panels[:, 0]:
@@ -87,8 +91,7 @@ def in_words(size: int) -> str:
 
 def _cell_title(size: int, attempts: int, every: int) -> str:
     retries = f"{attempts} attempts" if attempts > 1 else "no retry of DATA"
-    acked = "each segment" if every == 1 else f"every {every} segments"
-    return f"{in_words(size)}, {retries}, an ACK for {acked}"
+    return f"{in_words(size)}, {retries}, tcp_ack_every = {every}"
 
 
 def _draw_gains(panel: Axes, uploads: Sequence[Upload]) -> None:
