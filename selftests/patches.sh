@@ -4,7 +4,7 @@
 # The series of kernel/patches as a reviewer would try it: git am to the
 # distribution's pristine source; after each patch every file it touches
 # compiles for um and x86_64 without a warning that was not there before
-# (W=1), after the last all of net/ipv4 and net/mptcp; checkpatch --strict,
+# (W=1), after the last also others that use the headers; checkpatch --strict,
 # kernel-doc and sparse have nothing new to say (KTAP). The whole kernel is
 # compiled by "apbed kernel build", the last patch applied.
 #
@@ -14,7 +14,7 @@ set -uo pipefail
 repository=$PWD
 apbed=${APBED:-.venv/bin/apbed}
 [ $# -gt 0 ] || set -- 6.1 6.12 7.2
-work=$repository/build/patches
+work=$repository/build/patches/$1 # two lines can be tried at a time
 rm -rf "$work"
 mkdir -p "$work"
 number=0 failed=0
@@ -124,8 +124,9 @@ try_series() {
 	scripts/kernel-doc -none include/net/tcp.h 2>&1 | grep tcp_ack_ > "$work/doc"
 	[ ! -s "$work/doc" ]
 	result "$version: kernel-doc" "$work/doc"
-	compile x86_64 "$work/whole.log" KCFLAGS=-Werror net/ipv4/ net/ipv6/tcp_ipv6.o net/mptcp/
-	result "$version: x86_64 net/ipv4 net/mptcp" "$work/whole.log"
+	compile x86_64 "$work/users.log" KCFLAGS=-Werror net/mptcp/ net/ipv6/tcp_ipv6.o \
+		net/ipv4/{tcp_bbr,tcp_cubic,tcp_diag,tcp_minisocks,tcp_recovery}.o
+	result "$version: x86_64 users of the headers" "$work/users.log"
 	cd "$repository" || exit 1
 }
 
