@@ -150,7 +150,8 @@ off() {
 	[ "$(cat "$work/lines")" = 0 ] ||
 		diff -U 1 "$work/without" "$work/loaded" | head -n 20 >> "$work/errors"
 	result "answers as without it"
-	echo 1 > "$sysctls/tcp_ack_skip"
+	echo 7 > "$sysctls/tcp_ack_skip"
+	echo 0 > "$sysctls/tcp_ack_skip_after"
 	trace skipping "$@"
 	[ "$(differ skipping)" -gt 0 ] || echo "the trace cannot tell" >> "$work/errors"
 	result "answers otherwise when it is on"
