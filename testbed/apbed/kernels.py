@@ -204,6 +204,7 @@ def module_tree(version: str | None = None, arch: str = "um") -> Path:
 def unpack(version: str | None, directory: Path) -> Path:
     """The distribution's pristine source of this version, in `directory`/tree."""
     source = _locate(version or default_version())
+    directory = directory.resolve()
     directory.mkdir(parents=True, exist_ok=True)
     if (directory / "tree").exists():
         raise ApbedError(f"{directory / 'tree'} is there already")
