@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What the ACK-skip series costs where it is off: processor time of bulk transfers, beside stock.
 
-Principle: the lab kernel is an ordinary process, so the host accounts for all of its work. Stock
-and patched kernels move the same bytes in turn, the order changing from pair to pair, and only
-the ratio within a pair is used: what else the machine does meets both. Each segment is
+Principle: the lab kernel is an ordinary process, so the host accounts for all of its work. A stock
+and a patched kernel move the same bytes at the same time, and only the ratio within such a pair
+is used: what else the machine does meets both. Each segment is
 one packet (no GSO, no GRO), so that every one passes the decisions about its ACK. The time of a
 boot without a transfer is taken off. The confidence interval is the order statistics' own of a
 median (David and Nagaraja, Order Statistics, 7.1): it assumes no distribution.
@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import resource
 import socket
 import statistics
 import subprocess
@@ -69,19 +68,32 @@ def transfer(megabytes: int, skip: int) -> None:
     print(f"{tcp['InSegs']} segments, {tcp['RetransSegs']} again")
 
 
-def cpu_s(kernel: str, kind: str, megabytes: int, skip: int) -> float:
-    """Processor seconds of one boot and transfer."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    command = [APBED, "boot", "--kernel", kernel, "--seed", "1", *(["--stock"] * (kind == "stock"))]
+def start(kernel: str, kind: str, megabytes: int, skip: int) -> subprocess.Popen[bytes]:
+    """One boot and transfer."""
+    stock = ["--stock"] if kind == "stock" else []
     guest = [__file__, "--guest", f"--megabytes={megabytes}", f"--skip={skip}"]
-    done = subprocess.run(
-        [*command, "--", "/usr/bin/python3", *guest], check=True, capture_output=True, text=True
+    command = [APBED, "boot", "--kernel", kernel, "--seed", "1", *stock]
+    return subprocess.Popen(
+        [*command, "--", "/usr/bin/python3", *guest],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    print(f"# {kind} skip {skip} {megabytes} MiB: {done.stdout.strip()}", end=", ", file=sys.stderr)
-    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    print(f"{seconds:.2f} s", file=sys.stderr)
-    return seconds
+
+
+def cpu_s(process: subprocess.Popen[bytes]) -> float:
+    """Processor seconds of it and its children, once it has ended."""
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise RuntimeError(f"{process.args!r}: status {process.returncode}")
+    return usage.ru_utime + usage.ru_stime
+
+
+def pair_s(number: int, kernel: str, megabytes: int, kinds: list[tuple[str, int]]) -> list[float]:
+    """Processor seconds of both `kinds` (kernel, tcp_ack_skip) at the same time."""
+    order = (0, 1) if number % 2 else (1, 0)
+    processes = {i: start(kernel, kinds[i][0], megabytes, kinds[i][1]) for i in order}
+    return [cpu_s(processes[i]) for i in (0, 1)]
 
 
 def median_interval(sample: list[float], confidence: float = 0.95) -> tuple[float, float, float]:
@@ -102,7 +114,7 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--kernel", default="6.1")
     parser.add_argument("--pairs", type=int, default=10)
-    parser.add_argument("--megabytes", type=int, default=1024)
+    parser.add_argument("--megabytes", type=int, default=512)
     parser.add_argument("--skip", type=int, default=0)
     parser.add_argument("--against", choices=("stock", "patched"), default="stock")
     parser.add_argument("--guest", action="store_true", help=argparse.SUPPRESS)
@@ -110,19 +122,17 @@ def main() -> int:
     if args.guest:
         transfer(args.megabytes, args.skip)
         return 0
-    boot = statistics.median(
-        cpu_s(args.kernel, kind, 0, 0) for kind in ("stock", "patched", "patched", "stock")
+    kinds = [(args.against, 0), ("patched", args.skip)]
+    boot_s = statistics.median(
+        seconds for number in range(3) for seconds in pair_s(number, args.kernel, 0, kinds)
     )
     ratios = []
-    for pair in range(args.pairs):
-        runs = [(args.against, 0), ("patched", args.skip)]
-        took = {}
-        for index in (0, 1) if pair % 2 else (1, 0):
-            took[index] = cpu_s(args.kernel, runs[index][0], args.megabytes, runs[index][1]) - boot
-        ratios.append(took[1] / took[0])
-        print(f"pair {pair + 1}: {took[1]:.3f} s / {took[0]:.3f} s = {ratios[-1]:.4f}", flush=True)
+    for number in range(args.pairs):
+        before, after = (s - boot_s for s in pair_s(number, args.kernel, args.megabytes, kinds))
+        ratios.append(after / before)
+        print(f"# {after:.3f} s / {before:.3f} s = {ratios[-1]:.4f}", flush=True)
     low, high, sure = median_interval(ratios)
-    print(f"boot {boot:.2f} s, taken off each; median {statistics.median(ratios):.4f}, ", end="")
+    print(f"boot {boot_s:.2f} s, taken off each; median {statistics.median(ratios):.4f}, ", end="")
     print(f"{low:.4f} to {high:.4f} with {100 * sure:.0f} % confidence, {args.pairs} pairs")
     return 0
 
