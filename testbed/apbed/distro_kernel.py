@@ -124,12 +124,12 @@ def _missing_qemu(apt: Apt) -> list[str]:
 
 
 def _unpack(apt: Apt, names: Sequence[str], root: Path) -> None:
-    store = cache_root() / "packages"
-    store.mkdir(parents=True, exist_ok=True)
     root.mkdir()
-    for name in names:
-        archive = apt.download(name, store)
-        subprocess.run(["dpkg-deb", "-x", str(archive), str(root)], check=True)
+    with tempfile.TemporaryDirectory(prefix="packages-", dir=root.parent) as store:
+        if names:  # root's apt would change user for it
+            apt.run("apt-get", "-o", "APT::Sandbox::User=", "download", *names, cwd=Path(store))
+        for archive in sorted(Path(store).glob("*.deb")):
+            subprocess.run(["dpkg-deb", "-x", str(archive), str(root)], check=True)
 
 
 def _relocate(here: Path, final: Path, release: str) -> None:
