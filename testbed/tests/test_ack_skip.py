@@ -29,13 +29,21 @@ def carried_out(name: str, out: Path, *settings: str) -> list[dict[str, Any]]:
 
 
 def check_throughput(runs: list[dict[str, Any]]) -> None:
-    """Near the model, and nothing was lost that the model does not have."""
+    """Near the model, and the senders had no more to repair than with an ACK for each segment: ten
+    that begin at once make their round trips longer than a first timeout, whatever d."""
     for point in ack_comparison.points(runs):
         model = http_queueing.throughput(point.stations, point.every) / 1e6
         assert point.mbps.mean == pytest.approx(model, rel=WITHIN)
+    each = {len(run["flows"]): repairs(run) for run in runs if run["params"][EVERY] == 1}
     for run in runs:
-        assert run["tcp"]["wired"]["TCPTimeouts"] == 0
-        assert run["tcp"]["wired"]["TCPDSACKRecv"] == 0
+        most = each[len(run["flows"])]
+        assert all(ours <= theirs for ours, theirs in zip(repairs(run), most, strict=True))
+
+
+def repairs(run: dict[str, Any]) -> tuple[int, int, int]:
+    """Retransmissions, timeouts and what was received twice."""
+    sender = run["tcp"]["wired"]
+    return sender["RetransSegs"], sender["TCPTimeouts"], sender["TCPDSACKRecv"]
 
 
 def test_one_download_is_near_equation_8(tmp_path: Path) -> None:
