@@ -34,7 +34,7 @@ else
 	guest 1 edges --turns
 	guest 1 refusals
 	guest 1 off
-	guest 1 leaks
+	guest 1 leaks 40
 	guest 2 churn 20
 fi
 exit $status
