@@ -77,7 +77,8 @@ def cells() -> Iterable[Cell]:
             yield Cell(Link(100, rtt_ms, limit), control, 20_000_000, 8)
             size = 3_000_000 if rtt_ms else 12_000_000
             for loss in (1, 3):
-                yield Cell(Link(100, rtt_ms, limit, loss), control, size, 4 if rtt_ms > 20 else 12)
+                seeds = {0: 24, 20: 12, 200: 4}[rtt_ms]
+                yield Cell(Link(100, rtt_ms, limit, loss), control, size, seeds)
         yield Cell(Link(100, 20, 300, buffer=100_000), control, 3_000_000)
         yield Cell(Link(100, 20, 300, buffer=20_000), control, 1_000_000)
         yield Cell(Link(100, 20, 300, gro=True), control, 6_000_000)
