@@ -127,7 +127,9 @@ def test_a_finished_run_is_kept_until_its_inputs_change(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
-    words = [sys.executable, "-m", "apbed", "run", "demo", "--out", str(tmp_path)]
+    # Who is started in the background of a shell, as CI may be, is deaf to SIGINT.
+    words = ["env", "--default-signal=INT", sys.executable, "-m", "apbed", "run", "demo"]
+    words += ["--out", str(tmp_path)]
     words += [f"--set={word}" for word in ("duration_s=4000", "ap.qdisc=pfifo limit 100")]
     marked = os.environ | {"LAB_TEST_MARK": str(tmp_path)}
     command = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=marked)
