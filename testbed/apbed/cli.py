@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from apbed.errors import ApbedError
+from apbed.kernel_process import signals_as_interrupt
 
 COMMANDS = (
     "apbed.run_command",
@@ -52,11 +53,12 @@ def parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one sub-command.
 
-    Exit status: 0 done, 1 failed (one line says why), 2 usage, 130 Ctrl-C.
+    Exit status: 0 done, 1 failed (one line says why), 2 usage, 130 Ctrl-C or ended by a signal.
     """
     args = parser().parse_args(argv)
     try:
-        status: int = args.func(args)
+        with signals_as_interrupt():
+            status: int = args.func(args)
     except ApbedError as error:
         print(f"apbed: {error}", file=sys.stderr)
         return 1

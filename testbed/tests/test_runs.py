@@ -126,7 +126,8 @@ def test_a_finished_run_is_kept_until_its_inputs_change(tmp_path: Path) -> None:
     assert states("medium.retry=3") == ["done"]
 
 
-def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_leaves_nothing(number: signal.Signals, tmp_path: Path) -> None:
     # Who is started in the background of a shell, as CI may be, is deaf to SIGINT.
     words = ["env", "--default-signal=INT", sys.executable, "-m", "apbed", "run", "demo"]
     words += ["--out", str(tmp_path)]
@@ -138,7 +139,7 @@ def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
     while not (progress.exists() and progress.read_text().strip().isdigit()):
         assert time.monotonic() < deadline
         time.sleep(0.2)
-    command.send_signal(signal.SIGINT)
+    command.send_signal(number)
     _, said = command.communicate(timeout=30)
     assert command.returncode == 130
     assert said.splitlines()[-1] == "apbed: interrupted"
