@@ -297,15 +297,20 @@ static inline void ackwrr_flows_free(struct ackwrr_flows *flows)
 {
 	lasack_table_free(flows->table);
 	kvfree(flows->flows);
+	flows->table = NULL;
+	flows->flows = NULL;
 }
 
-/* Return: 0 or -ENOMEM; either way to be given to ackwrr_flows_free(). */
+/* Return: 0, to be given to ackwrr_flows_free(), or -ENOMEM. */
 static inline int ackwrr_flows_init(struct ackwrr_flows *flows)
 {
 	flows->table = lasack_table_create(ACKWRR_FLOWS);
 	flows->flows = kvcalloc(ACKWRR_FLOWS, sizeof(*flows->flows), GFP_KERNEL);
-	if (!flows->table || !flows->flows)
+	if (!flows->table || !flows->flows) {
+		/* Whoever has a table has all of it. */
+		ackwrr_flows_free(flows);
 		return -ENOMEM;
+	}
 	ackwrr_flows_clear(flows);
 	return 0;
 }
