@@ -113,7 +113,7 @@ def counters(name: str) -> dict[str, int]:
 
 
 def sysctl(name: str, **values: object) -> None:
-    """net.ipv4.NAME of a namespace; two underscores read as a dot's slash."""
+    """net.ipv4.NAME of a namespace."""
     with namespace(name):
         for key, value in values.items():
             Path(f"/proc/sys/net/ipv4/{key}").write_text(f"{value}\n")

@@ -48,13 +48,13 @@ def contention(n: int) -> Contention:
     return Contention(p, mean_s / (n * (1 - p)), collision_s * p / (1 - p))
 
 
-def single(d: int = 1) -> float:
+def single(d: float = 1) -> float:
     """S_TCP(1, d), eqs. 7 and 8: one download, its window much larger than `d`."""
     exchange_s = DATA_S + (TCP_ACK_S + 2 * contention(2).total_s) / d
     return SEGMENT_BITS / (exchange_s + (d - 1) / d * FRESH_BACKOFF_S)
 
 
-def backlogged(connections: int, d: int = 1) -> list[float]:
+def backlogged(connections: int, d: float = 1) -> list[float]:
     """pi_k, eqs. 9 and 11: probability that k = 1, 2... nodes are backlogged; one is the AP."""
     busy = 1 / (d * connections)
     return [
@@ -63,7 +63,7 @@ def backlogged(connections: int, d: int = 1) -> list[float]:
     ]
 
 
-def each(connections: int, d: int = 1) -> float:
+def each(connections: int, d: float = 1) -> float:
     """S_TCP(n_c, d), eqs. 10 and 12: one of `connections` downloads, a station each, W* = d."""
     total = 0.0
     for k, weight in enumerate(backlogged(connections, d), start=1):
@@ -72,7 +72,7 @@ def each(connections: int, d: int = 1) -> float:
     return SEGMENT_BITS * total
 
 
-def throughput(connections: int, d: int) -> float:
+def throughput(connections: int, d: float) -> float:
     """All downloads together: eq. 8 for one of them, eq. 12 for several, as in Figs. 3 and 6."""
     return single(d) if connections == 1 else connections * each(connections, d)
 
