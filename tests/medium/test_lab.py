@@ -223,7 +223,7 @@ def test_hidden_stations_collide_as_in_saturate(lab_kernel: LabKernel, tmp_path:
 def test_cells_on_two_channels_do_not_hear_each_other(
     lab_kernel: LabKernel, tmp_path: Path
 ) -> None:
-    """Each delivers what it would alone: 2 x 6.2 Mb/s (Documentation/medium.md), no collision."""
+    """Each delivers what it would alone: 2 x 6.2 Mb/s, no collision."""
     (tmp_path / "blast.py").write_text(BLAST)
     stats = play(
         lab_kernel,
