@@ -7,7 +7,7 @@
  * queue each (class :1 data, class :2 pure ACKs), served in turn by packets,
  * so the rate of ACKs, and with it that of uploads, is tied to that of data.
  *
- * Source: paper 004 of Documentation/ackwrr.md, section IV and its Fig. 5.
+ * Source: up-down-fairness (Documentation/papers.md), section IV and its Fig. 5.
  *
  * Any discipline can be the child of a class. A packet's class is what
  * skb->priority or a filter says, else what the packet is.

@@ -27,7 +27,7 @@
  * Push-out takes the oldest packet of the flow with the largest sum: the newer
  * ACKs say what it said, and a sender learns soonest of lost data. A flow's
  * only packet goes last of all: without it a TCP has nothing to clock it but
- * its time-out. Documentation/lasack.md has the figures of the alternatives.
+ * its time-out. Documentation/measurements/lasack.md has the figures of the alternatives.
  *
  * If every place of the table is taken by a flow with packets, new flows share
  * one (lasack_table.h has the rest).
