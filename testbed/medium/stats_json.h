@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The statistics of a medium as one JSON object, schema 1; the fields are
- * described in Documentation/medium.md.
+ * described in Documentation/reference/medium.md.
  */
 #ifndef DCFMEDIUM_STATS_JSON_H
 #define DCFMEDIUM_STATS_JSON_H
 
 #include <stdio.h>
 
-#include "mac.h"
+#include "core/mac.h"
 
-/* What must be zero for a run to count; see Documentation/medium.md. */
+/* What must be zero for a run to count; see Documentation/reference/medium.md. */
 struct integrity {
 	uint64_t lost;
 	uint64_t overflow;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Thinner ACKs in the cell: ack-every.toml beside paper 000's equations, ack-skip-*.toml beside
-paper 002's claims. Documentation/tcp-ack-skip.md has the figures. The bound of 10 % is the
-project's own aim, set before anything was measured."""
+"""Thinner ACKs in the cell: ack-every.toml beside http-queueing's equations, ack-skip-*.toml beside
+ack-skipping's claims. Documentation/measurements/tcp-ack-skip.md has the figures. The bound of 10 %
+is the project's own aim, set before anything was measured."""
 
 from __future__ import annotations
 

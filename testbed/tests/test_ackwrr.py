@@ -3,7 +3,7 @@
 
 The bounds are the project's own aims, set before anything was measured: fixed 2:1 three times
 FIFO's ratio at each M; with automatic weights each mix's mean of five seeds, of the connections
-that last the whole run. Documentation/ackwrr.md has the figures."""
+that last the whole run. Documentation/measurements/ackwrr.md has the figures."""
 
 from __future__ import annotations
 

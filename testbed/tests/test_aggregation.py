@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """aggregation.toml: LAS-ACK is as fair on 802.11n, at no loss, and `inflight auto` keeps the delay
-below the queue short. The bounds are the project's own aims; Documentation/aggregation.md has the
-figures."""
+below the queue short. The bounds are the project's own aims.
+Documentation/measurements/aggregation.md has the figures."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What least attained service does to long flows, and what halflife, floor and the bound by station
 do about it: call.toml, starvation.toml and power-save.toml. The bounds are the project's own aims,
-set before anything was measured; Documentation/long-flows.md has the figures."""
+set before anything was measured; Documentation/measurements/long-flows.md has the figures."""
 
 from __future__ import annotations
 

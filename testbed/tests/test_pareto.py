@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""pareto.toml: paper 001's sizes at 70 % load. The bounds are the project's own aims (a throwaway
-had 0.32 s against 2.11 s and 1.56 s, uploads 0.33 s against 0.29 s); Documentation/short-flows.md
-has the figures. Half an hour of virtual time; test_short_flows.py has a shorter load."""
+"""pareto.toml: the sizes of layer2-layer3 at 70 % load. The bounds are the project's own aims.
+
+Documentation/measurements/short-flows.md has the figures. Half an hour of virtual time;
+test_short_flows.py has a shorter load."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""`python -m runner`, from tests/."""
+"""`python -m tests.runner`, from the top of the tree."""
 
 import sys
 
-from runner.checks import main
+from tests.runner.checks import main
 
 sys.exit(main())

@@ -237,7 +237,7 @@ def _kunit(kernel: kernels.LabKernel) -> str:
 
 
 def _kunit_command(kernel: kernels.LabKernel) -> str:
-    return f"kernel/tests/kunit.sh build/modules/{kernel.release}-um"
+    return f"kernel/common/tests/kunit.sh build/modules/{kernel.release}-um"
 
 
 def _in_lab(kernel: kernels.LabKernel, script: str) -> str:

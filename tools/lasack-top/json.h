@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Snapshots as JSON, one object on one line each; Documentation/lasack-top.md. */
+/* Snapshots as JSON, one object on one line each; Documentation/reference/lasack-top.md. */
 #ifndef LASACK_TOP_JSON_H
 #define LASACK_TOP_JSON_H
 

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The netlink side of the hwsim front end: what mac80211_hwsim says, decoded,
+ * and what is said to it, several messages to a datagram because each system
+ * call is dear in a User-mode Linux guest.
+ */
+#ifndef DCFMEDIUM_HWSIM_LINK_H
+#define DCFMEDIUM_HWSIM_LINK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hwsim_rates.h"
+#include "core/mac.h"
+#include "stats_json.h"
+
+struct hwsim_link;
+
+/* A frame handed in by a radio; @bytes are valid during the callback. */
+struct hwsim_frame {
+	uint8_t radio[MAC_ADDR_LEN];	/* hwsim's address of the radio */
+	uint64_t cookie;
+	uint32_t flags;
+	uint32_t freq;			/* MHz */
+	const uint8_t *bytes;		/* MPDU without FCS */
+	size_t length;
+	struct hwsim_rates rates;
+};
+
+typedef void (*hwsim_frame_handler)(void *ctx, const struct hwsim_frame *frame);
+
+/*
+ * Connect and register as the medium of this network namespace's radios. Ends
+ * the program with one line if mac80211_hwsim is not there or has a medium.
+ */
+struct hwsim_link *hwsim_open(struct integrity *integrity);
+void hwsim_close(struct hwsim_link *link);
+int hwsim_fd(const struct hwsim_link *link);
+
+/* Take what has arrived, at least one datagram, and hand on the frames. */
+void hwsim_receive(struct hwsim_link *link, hwsim_frame_handler handler,
+		   void *ctx);
+
+/*
+ * Give @frame to the radio with hwsim address @to. A radio that is off, idle or
+ * on another channel refuses it; with @may_refuse that is not an error.
+ */
+void hwsim_deliver(struct hwsim_link *link, const uint8_t *to,
+		   const struct hwsim_frame *frame, uint32_t rate_index,
+		   bool may_refuse);
+
+/* Report the end of @frame after the four entries of @done to its radio. */
+void hwsim_report(struct hwsim_link *link, const struct hwsim_frame *frame,
+		  const struct hwsim_tx_rate *done, bool acked);
+
+/* Send what deliver and report have gathered. */
+void hwsim_flush(struct hwsim_link *link);
+
+#endif

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The options of `dcfmedium hwsim`: see hwsim_options.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hwsim_options.h"
+#include "mac_options.h"
+#include "options.h"
+#include "trace/record.h"
+#include "station_option.h"
+
+static const char hwsim_help[] =
+"usage: dcfmedium hwsim --phy PROFILE [options]\n"
+"\n"
+"The medium of all mac80211_hwsim radios of this network namespace. Prints\n"
+"`ready` when it has them. SIGUSR1 restarts statistics and random streams;\n"
+"SIGTERM writes the statistics and ends.\n"
+"\n"
+"  --retry M         attempts in all for a frame (default 7), or S/L: the limits of\n"
+"                    failed RTS and short frames, and of frames after RTS/CTS\n"
+MAC_OPTIONS_HELP
+"  --rates WHOSE     fixed (default): the profile's, or a station's own; kernel:\n"
+"                    what the kernel's rate control chose for each attempt, as\n"
+"                    often as it said\n"
+"  --station ADDR[,name=NAME][,retry=M][,cwmin=N][,cwmax=N][,aifsn=K][,rate=R]\n"
+"            [,snr=DB][,access=A]\n"
+"                    a radio by its interface's address; N counts the values\n"
+"                    of the contention window (802.11b: 32 and 1024). Radios\n"
+"                    not named here get the defaults. K is EDCA's AIFSN: the\n"
+"                    station is one access category. R is the rate of its data\n"
+"                    in Mb/s. Of a link, the lower SNR of its ends counts. A is\n"
+"                    dcf, idle-sense or, of an access point among such, aap. May\n"
+"                    be repeated.\n"
+"  --edca PARAMETERS off (default): all frames of a radio contend alike; or its\n"
+"                    four access categories by each frame's TID: `default`, the\n"
+"                    standard's, or AIFSN:CWMIN:CWMAX[:TXOP_US] of background,\n"
+"                    best effort, video and voice, comma separated\n"
+"  --stats FILE      where SIGTERM writes the statistics (JSON)\n"
+"  --pcap FILE       what was in the air, as pcapng with radiotap headers; what\n"
+"                    collided is on the second interface\n"
+"  --record FILE     the arrival trace, for `dcfmedium replay`\n"
+"\n"
+"example:\n"
+"  dcfmedium hwsim --phy hrdsss-11 --seed 1 --stats medium.json \\\n"
+"          --station 02:00:00:00:00:00,name=ap,retry=7 &\n";
+
+/* Values that can be parsed, or files opened, only when all options are known. */
+struct words {
+	const char *stations[MAC_MAX_STATIONS];
+	int n_stations;
+	const char *edca;
+	const char *stats;
+	const char *pcap;
+	const char *record;
+	struct mac_words mac;
+};
+
+static void take_station(struct words *words, const char *text)
+{
+	if (words->n_stations == MAC_MAX_STATIONS)
+		usage_error("more than %d --station", MAC_MAX_STATIONS);
+	words->stations[words->n_stations++] = text;
+}
+
+/* Whether the kernel's rate control has the say. */
+static bool parse_rates(const char *text)
+{
+	if (strcmp(text, "kernel") && strcmp(text, "fixed"))
+		usage_error("--rates: '%s' is neither 'fixed' nor 'kernel'", text);
+	return !strcmp(text, "kernel");
+}
+
+static void take_option(struct hwsim_options *options, struct words *words,
+			int option, const char *word)
+{
+	switch (option) {
+	case 'm':
+		parse_retry("--retry", optarg, &options->defaults);
+		break;
+	case 'a':
+		take_station(words, optarg);
+		break;
+	case 'g':
+		options->config.kernel_rates = parse_rates(optarg);
+		break;
+	case 'q':
+		words->edca = optarg;
+		break;
+	case 'o':
+		words->stats = optarg;
+		break;
+	case 'c':
+		words->pcap = optarg;
+		break;
+	case 'w':
+		words->record = optarg;
+		break;
+	case 'h':
+		fputs(hwsim_help, stdout);
+		exit(EXIT_SUCCESS);
+	default:
+		if (!take_mac_option(&options->config, option))
+			unknown_option("hwsim", word);
+		keep_mac_option(&words->mac, option);
+	}
+}
+
+/* What a --station does not say is the default, wherever that was given. */
+static void parse_stations(struct hwsim_options *options,
+			   const struct words *words)
+{
+	options->defaults.cw_min = options->config.phy->cw_min;
+	options->defaults.cw_max = options->config.phy->cw_max;
+	for (int i = 0; i < words->n_stations; i++) {
+		struct mac_station_config *station = &options->stations[i];
+
+		*station = options->defaults;
+		parse_station(words->stations[i], options->config.phy, station);
+		for (int j = 0; j < i; j++)
+			if (!memcmp(station->addr, options->stations[j].addr,
+				    MAC_ADDR_LEN))
+				usage_error("--station: %s and %s have the same address",
+					    options->stations[j].name,
+					    station->name);
+	}
+	options->n_stations = words->n_stations;
+	for (int i = 0; i < options->n_stations; i++)
+		check_station(&options->config, &options->stations[i]);
+}
+
+/* Each radio becomes a station for each category, all four of them. */
+static void parse_edca(struct hwsim_options *options, const char *text)
+{
+	const struct mac_station_config *plain = &options->defaults;
+
+	options->edca = true;
+	if (edca_parse(text, options->config.phy, options->categories) !=
+	    EDCA_CATEGORIES)
+		usage_error("--edca: '%s' has not all of background, best effort, video and voice",
+			    text);
+	if (options->n_stations > HWSIM_EDCA_RADIOS)
+		usage_error("--edca: more than %d --station", HWSIM_EDCA_RADIOS);
+	for (int i = 0; i < options->n_stations; i++) {
+		const struct mac_station_config *s = &options->stations[i];
+
+		if (s->aifsn || s->radio || s->access != MAC_DCF ||
+		    s->cw_min != plain->cw_min || s->cw_max != plain->cw_max)
+			usage_error("--station: %s: --edca sets its windows, aifsn and access",
+				    s->name);
+	}
+}
+
+static FILE *open_stats(const char *path)
+{
+	FILE *stats = fopen(path, "w");
+
+	if (!stats)
+		fatal("--stats: cannot write %s: %s", path, strerror(errno));
+	return stats;
+}
+
+void hwsim_parse_options(struct hwsim_options *options, int argc, char **argv)
+{
+	static const struct option known[] = {
+		MAC_OPTIONS,
+		{ "retry", required_argument, NULL, 'm' },
+		{ "station", required_argument, NULL, 'a' },
+		{ "rates", required_argument, NULL, 'g' },
+		{ "edca", required_argument, NULL, 'q' },
+		{ "stats", required_argument, NULL, 'o' },
+		{ "pcap", required_argument, NULL, 'c' },
+		{ "record", required_argument, NULL, 'w' },
+		{ "help", no_argument, NULL, 'h' },
+		{ }
+	};
+	struct words words = { 0 };
+	int option;
+
+	*options = (struct hwsim_options){
+		.config = mac_defaults(NULL),
+		.defaults = { .retry_limit = RETRY_DEFAULT },
+	};
+	while ((option = getopt_long(argc, argv, ":", known, NULL)) != -1)
+		take_option(options, &words, option, argv[optind - 1]);
+	if (optind < argc)
+		usage_error("hwsim takes no argument '%s'", argv[optind]);
+	if (!options->config.phy)
+		usage_error("hwsim needs --phy; there are %s", phy_names());
+	check_mac_options(&options->config);
+	parse_stations(options, &words);
+	if (words.edca && strcmp(words.edca, "off"))
+		parse_edca(options, words.edca);
+	if (words.stats)
+		options->stats = open_stats(words.stats);
+	air_trace_begin(&options->trace, words.pcap, &words.mac);
+	record_begin(&options->recording, words.record, &words.mac);
+}

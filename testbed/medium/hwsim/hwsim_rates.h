@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Rates as mac80211 names them (struct ieee80211_tx_rate: an index with flags
+ * that say of what) and as the MAC core does.
+ */
+#ifndef DCFMEDIUM_HWSIM_RATES_H
+#define DCFMEDIUM_HWSIM_RATES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hwsim_abi.h"
+#include "core/phy.h"
+#include "core/rate_chain.h"
+
+/* What the kernel's rate control wants for one frame. */
+struct hwsim_rates {
+	struct hwsim_tx_rate tries[HWSIM_TX_RATES];
+	uint16_t flags[HWSIM_TX_RATES];		/* HWSIM_RATE_* */
+};
+
+/*
+ * Index in hwsim's rate table of the band of @freq of @rate (100 kb/s), or of
+ * the highest below it: received frames have legacy rates only.
+ */
+uint32_t hwsim_rate_index(uint32_t freq, unsigned int rate);
+
+/*
+ * The chain of @rates for a station of @phy in the band of @freq (MHz). False
+ * if one of them is none of the profile's; the chain is empty then, as it is
+ * where the kernel named no rate.
+ */
+bool hwsim_rate_chain(const struct hwsim_rates *rates, uint32_t freq,
+		      const struct phy_profile *phy, struct rate_chain *chain);
+
+/* Into @done the first @attempts of @tries, each in its place; -1 elsewhere. */
+void hwsim_tries_done(const struct hwsim_tx_rate *tries, unsigned int attempts,
+		      struct hwsim_tx_rate *done);
+
+#endif
