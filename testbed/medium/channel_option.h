@@ -3,7 +3,7 @@
 #ifndef DCFMEDIUM_CHANNEL_OPTION_H
 #define DCFMEDIUM_CHANNEL_OPTION_H
 
-#include "channel.h"
+#include "core/channel.h"
 
 /* Fill *@config, FEC aside; a wrong word or file ends the program. */
 void parse_channel(const char *text, struct channel_config *config);

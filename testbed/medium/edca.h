@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "mac.h"
+#include "core/mac.h"
 
 /* Lowest priority first. */
 enum edca_category {

@@ -6,7 +6,7 @@
 #include <getopt.h>
 #include <stdbool.h>
 
-#include "mac.h"
+#include "core/mac.h"
 
 #define MAC_WORDS_MAX	64
 

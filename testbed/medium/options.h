@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "phy.h"
+#include "core/phy.h"
 
 #define EXIT_USAGE	2
 

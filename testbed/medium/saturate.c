@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "air_trace.h"
+#include "trace/air_trace.h"
 #include "commands.h"
 #include "edca.h"
-#include "mac.h"
+#include "core/mac.h"
 #include "mac_options.h"
 #include "options.h"
-#include "record.h"
+#include "trace/record.h"
 #include "station_option.h"
 #include "stats_json.h"
 

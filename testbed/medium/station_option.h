@@ -3,7 +3,7 @@
 #ifndef DCFMEDIUM_STATION_OPTION_H
 #define DCFMEDIUM_STATION_OPTION_H
 
-#include "mac.h"
+#include "core/mac.h"
 
 /*
  * Fill *@station from @text; what @text does not say keeps the value it has,

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "mac.h"
+#include "core/mac.h"
 
 /* What must be zero for a run to count; see Documentation/reference/medium.md. */
 struct integrity {

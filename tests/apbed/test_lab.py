@@ -8,12 +8,12 @@ import threading
 from pathlib import Path
 
 import pytest
-from marked_processes import processes_marked
 
 from apbed.cli import main
 from apbed.errors import ApbedError
 from apbed.kernels import lab
 from apbed.kernels.cache import LabKernel
+from tests.apbed.marked_processes import processes_marked
 
 
 def boot(kernel: LabKernel, out: Path, script: str, seed: int | None = None) -> lab.Boot:

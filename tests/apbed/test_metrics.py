@@ -9,11 +9,11 @@ import random
 from pathlib import Path
 from typing import Any
 
-import fabricated_run as fabricated
 import pytest
 
 from apbed.analysis import metrics, summary
 from apbed.errors import ApbedError
+from tests.apbed import fabricated_run as fabricated
 
 
 def test_jain_index_of_the_source() -> None:

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-import fabricated_run as fabricated
 import pytest
 
 from apbed.analysis import comparison, report, summary, table
 from apbed.cli import main
 from apbed.errors import ApbedError
+from tests.apbed import fabricated_run as fabricated
 
 
 @pytest.fixture

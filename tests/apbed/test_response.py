@@ -7,11 +7,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-import fabricated_run as fabricated
 import pytest
 
 from apbed.analysis import metrics, response, validity
 from apbed.analysis.run_directory import FlowTrace
+from tests.apbed import fabricated_run as fabricated
 
 
 def transfer(size: int, seconds: float | None, direction: str = "down") -> dict[str, Any]:

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from marked_processes import processes_marked
 
 from apbed.analysis import summary
 from apbed.cli import main
@@ -23,6 +22,7 @@ from apbed.errors import ApbedError
 from apbed.kernels import lab
 from apbed.run import runner
 from apbed.scenario import parse
+from tests.apbed.marked_processes import processes_marked
 
 SHORT = ["duration_s=4", "warmup_s=1", "ap.qdisc=pfifo limit 100"]
 PULSES = """

@@ -7,10 +7,10 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import fabricated_run as fabricated
 import pytest
 
 from apbed.analysis import summary, validity
+from tests.apbed import fabricated_run as fabricated
 
 
 @pytest.fixture

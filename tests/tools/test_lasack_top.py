@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from terminal_screen import last_screen
 
 from apbed.kernels import lab
 from apbed.kernels.cache import LabKernel
+from tests.tools.terminal_screen import last_screen
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 

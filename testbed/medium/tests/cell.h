@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mac.h"
+#include "core/mac.h"
 
 #define US(x)		((ns_t)(x) * NS_PER_US)
 #define DATA		US(1310)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cell.h"
-#include "channel.h"
+#include "core/channel.h"
 #include "chi_square.h"
 #include "tap.h"
 

@@ -12,8 +12,8 @@
 #define _GNU_SOURCE
 #include <sys/socket.h>
 
-#include "../hwsim.c"
-#include "../hwsim_link.c"
+#include "../hwsim/hwsim.c"
+#include "../hwsim/hwsim_link.c"
 
 #include "tap.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What the kernel's rate control says, and what it is told back. */
-#include "../hwsim_rates.c"
+#include "../hwsim/hwsim_rates.c"
 
 #include "tap.h"
 

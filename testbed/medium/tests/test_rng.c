@@ -4,7 +4,7 @@
  * (prng.di.unimi.it: splitmix64.c from 1234567, xoshiro256starstar.c from
  * state 1, 2, 3, 4), and the bounded draw against what uniform means.
  */
-#include "rng.h"
+#include "core/rng.h"
 #include "tap.h"
 
 static void splitmix64_reference(int *failures)

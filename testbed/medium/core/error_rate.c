@@ -15,7 +15,7 @@
  * Proakis 5.2.2 has
  *	P16 = 1 - integral over v > 0 of (1 - 2 Q(v))^7 phi(v - sqrt(2 Es/N0))
  * and a word of 11 Mb/s is about two such at half the energy each (as ns-3 has
- * it; test_medium_snr.py holds it against detection of all 256 words):
+ * it; tests/medium/test_snr.py holds it against detection of all 256 words):
  *	P256 = 1 - (1 - P16(Es/N0 / 2))^2
  *
  * OFDM (M. Lacage and T. R. Henderson, "Yet Another Network Simulator", WNS2

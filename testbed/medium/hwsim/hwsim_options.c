@@ -7,7 +7,7 @@
 #include "hwsim_options.h"
 #include "mac_options.h"
 #include "options.h"
-#include "record.h"
+#include "trace/record.h"
 #include "station_option.h"
 
 static const char hwsim_help[] =

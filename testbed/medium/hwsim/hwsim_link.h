@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "hwsim_rates.h"
-#include "mac.h"
+#include "core/mac.h"
 #include "stats_json.h"
 
 struct hwsim_link;

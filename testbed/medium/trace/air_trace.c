@@ -6,7 +6,7 @@
 
 #include "air_trace.h"
 #include "options.h"
-#include "phy_rate.h"
+#include "core/phy_rate.h"
 #include "radiotap.h"
 
 #define FCS_BYTES	4

@@ -18,16 +18,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "air_trace.h"
+#include "trace/air_trace.h"
 #include "commands.h"
 #include "edca.h"
 #include "hwsim_abi.h"
 #include "hwsim_link.h"
 #include "hwsim_options.h"
-#include "mac.h"
+#include "core/mac.h"
 #include "mac_options.h"
 #include "options.h"
-#include "record.h"
+#include "trace/record.h"
 #include "station_option.h"
 #include "stats_json.h"
 

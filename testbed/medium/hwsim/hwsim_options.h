@@ -5,10 +5,10 @@
 
 #include <stdio.h>
 
-#include "air_trace.h"
+#include "trace/air_trace.h"
 #include "edca.h"
-#include "mac.h"
-#include "record.h"
+#include "core/mac.h"
+#include "trace/record.h"
 
 /* Radios at most when each is four stations. */
 #define HWSIM_EDCA_RADIOS	(MAC_MAX_STATIONS / EDCA_CATEGORIES)

@@ -28,7 +28,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "mac.h"
+#include "core/mac.h"
 #include "mac_options.h"
 
 #define RECORD_FORMAT	"dcfmedium-arrivals"

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "commands.h"
-#include "mac.h"
+#include "core/mac.h"
 #include "mac_options.h"
 #include "options.h"
 #include "record.h"

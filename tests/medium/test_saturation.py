@@ -51,7 +51,7 @@ PHYS = {"hrdsss-11": HRDSSS_11, "ofdm-54": OFDM_54}
 def test_saturation_follows_the_model(stations: int, phy: str, rts: bool, eifs: bool) -> None:
     """Throughput and collisions within 1.5 % of Bianchi's model with freezing and the standard's
     waits, and drops within 10 % from 20 stations on, where its independence holds for seven
-    collisions in a row; test_medium_drops.py has them all."""
+    collisions in a row; test_drops.py has them all."""
     threshold = "0" if rts else "4096"
     seconds = 1500 if stations <= 5 else 400
     stats = saturate(

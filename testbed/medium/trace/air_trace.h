@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "mac.h"
+#include "core/mac.h"
 #include "mac_options.h"
 #include "mpdu.h"
 #include "pcapng.h"

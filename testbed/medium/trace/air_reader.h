@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "mac.h"
+#include "core/mac.h"
 #include "mpdu.h"
 #include "radiotap.h"
 
