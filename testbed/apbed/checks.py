@@ -233,7 +233,7 @@ def _kunit(kernel: cache.LabKernel) -> str:
 
 
 def _kunit_command(kernel: cache.LabKernel) -> str:
-    return f"kernel/tests/kunit.sh build/modules/{kernel.release}-um"
+    return f"kernel/common/tests/kunit.sh build/modules/{kernel.release}-um"
 
 
 def _in_lab(kernel: cache.LabKernel, script: str) -> str:

@@ -56,7 +56,7 @@ class BuildRecord:
     compiler: str
     seconds: float
     steps: int
-    stock: bool = False  # without the series of kernel/patches
+    stock: bool = False  # without the series of kernel/ackskip/patches
 
 
 def _unpack(source: Source, directory: Path, log: Path, *members: str) -> Path:

@@ -43,7 +43,7 @@ class LabKernel:
     source: str  # version of the distribution's source package
     seconds: float  # what the build took
     steps: int  # make's output lines, the next build's estimate
-    stock: bool  # without the series of kernel/patches
+    stock: bool  # without the series of kernel/ackskip/patches
 
 
 def cache_dir() -> Path:

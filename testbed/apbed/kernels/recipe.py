@@ -18,7 +18,7 @@ from apbed.kernels.packages import VERSIONS
 REPOSITORY = Path(__file__).resolve().parents[3]
 FRAGMENTS = REPOSITORY / "testbed" / "kernel"
 # What the lab itself needs, then the series under test.
-PATCHES = (FRAGMENTS / "patches", REPOSITORY / "kernel" / "patches")
+PATCHES = (FRAGMENTS / "patches", REPOSITORY / "kernel" / "ackskip" / "patches")
 
 # Raised when the way of building or the layout of a cached kernel changes.
 SCHEMA = 1
