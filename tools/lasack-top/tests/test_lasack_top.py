@@ -112,11 +112,7 @@ $top --once > /dev/full 2>> said && exit 1
 $top | head -n 1 > head.txt
 mkdir -p /dev/pts
 mount -t devpts devpts /dev/pts
-<<<<<<<< HEAD:tools/lasack-top/tests/test_lasack_top.py
 /usr/bin/python3 {tree}/tools/lasack-top/tests/lasack_top_terminal.py $top > terminal.json
-========
-/usr/bin/python3 {tree}/tests/tools/lasack_top_terminal.py $top > terminal.json
->>>>>>>> 3f611fe5ae2c44ea82e68f13fd416153403c526c:tests/tools/test_lasack_top.py
 """
 
 
