@@ -25,7 +25,7 @@ cleanup() {
 plan=
 # shellcheck source=selftests/lab.sh
 . "$(dirname "$0")/lab.sh"
-need "$modules/tcp_ackskip.ko" "$modules/tests/ackskip_rival.ko"
+need "$modules/tcp_ackskip.ko" "$modules/ackskip/tests/ackskip_rival.ko"
 sysctls=/proc/sys/net/ipv4
 tracing=/sys/kernel/tracing
 
@@ -83,15 +83,15 @@ packet_tests() {
 
 refusals() {
 	echo "1..10"
-	refused tests/ackskip_absent "no __tcp_cleanup_rbuf_absent() that ftrace can hook"
+	refused ackskip/tests/ackskip_absent "no __tcp_cleanup_rbuf_absent() that ftrace can hook"
 	result "refuses a kernel without the function"
 	for function in __tcp_ack_snd_check __tcp_cleanup_rbuf; do
-		quietly insmod "$modules/tests/ackskip_rival.ko" function="$function"
+		quietly insmod "$modules/ackskip/tests/ackskip_rival.ko" function="$function"
 		refused tcp_ackskip "$function() belongs to a live patch or another module"
 		quietly rmmod ackskip_rival
 		result "refuses where $function is replaced"
 	done
-	quietly insmod "$modules/tests/ackskip_rival.ko" sysctl=1
+	quietly insmod "$modules/ackskip/tests/ackskip_rival.ko" sysctl=1
 	refused tcp_ackskip "net.ipv4.tcp_ack_skip is there already"
 	quietly rmmod ackskip_rival
 	result "refuses a kernel that has the sysctl"

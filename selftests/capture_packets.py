@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Writes kernel/tests/captured_packets.h: frames that a Linux stack really sent.
+"""Writes kernel/common/tests/captured_packets.h: frames that a Linux stack really sent.
 
 Principle: the fuzzer mutates real packets, so they have to come from somewhere that may be
 shown: two network namespaces of a lab kernel talk over a veth pair (TCP with options, SACK

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Fuzzed packets through a whole queue discipline in the kernel (KTAP): devices
-# with and without Ethernet addresses, the KUnit suite kernel/tests/qdisc_fuzz.c
+# with and without Ethernet addresses, the KUnit suite kernel/common/tests/qdisc_fuzz.c
 # and the kernel's own checkers.
 #
 # Run as root inside a lab kernel, best the debug one:
@@ -18,7 +18,7 @@ seed=${2:-1}
 plan=$((3 * $# + 2))
 # shellcheck source=selftests/lab.sh
 . "$(dirname "$0")/lab.sh"
-need "$modules/tests/qdisc_fuzz.ko"
+need "$modules/common/tests/qdisc_fuzz.ko"
 
 # Small queues and tables, so that every bound is reached.
 options_of() {
@@ -55,9 +55,9 @@ fuzz() {
 	say="fuzz_packets.sh $$: test $number"
 	echo "$say" > /dev/kmsg
 	: > "$work/errors"
-	quietly insmod "$modules/tests/test_parameters.ko" \
+	quietly insmod "$modules/common/tests/test_parameters.ko" \
 		device="$device" packets="$count" seed="$seed"
-	quietly insmod "$modules/tests/qdisc_fuzz.ko"
+	quietly insmod "$modules/common/tests/qdisc_fuzz.ko"
 	dmesg -t | sed "1,/^$say\$/d" > "$work/kunit"
 	grep -q '^ok 1 qdisc_fuzz$' "$work/kunit" || cat "$work/kunit" >> "$work/errors"
 	grep -E '# fuzz' "$work/kunit"

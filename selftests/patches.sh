@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The series of kernel/patches as a reviewer would try it: git am to the
+# The series of kernel/ackskip/patches as a reviewer would try it: git am to the
 # distribution's pristine source; after each patch every file it touches
 # compiles for um and x86_64 without a warning that was not there before
 # (W=1), after the last also others that use the headers; checkpatch --strict,
@@ -54,7 +54,7 @@ configure() {
 
 # The series' own C files, and the one that expands its tracepoint.
 objects() {
-	sed -n 's|^+++ b/\(net/.*\)\.c$|\1.o|p' "$repository/kernel/patches/$1/"*.patch | sort -u
+	sed -n 's|^+++ b/\(net/.*\)\.c$|\1.o|p' "$repository/kernel/ackskip/patches/$1/"*.patch | sort -u
 	echo net/core/net-traces.o
 }
 
@@ -103,7 +103,7 @@ try_series() {
 	git init -q .
 	git config user.name patches.sh
 	git config user.email patches@invalid
-	sed -n 's|^+++ b/||p' "$repository/kernel/patches/$version/"*.patch | sort -u |
+	sed -n 's|^+++ b/||p' "$repository/kernel/ackskip/patches/$version/"*.patch | sort -u |
 		xargs git add -f
 	git commit -q -m "linux-source-$version"
 	mapfile -t objects < <(objects "$version")
@@ -113,7 +113,7 @@ try_series() {
 		compile "$arch" "$work/$arch.before" W=1 "${objects[@]}"
 		compile "$arch" "$work/$arch.sparse-before" C=2 CHECK=sparse "${objects[@]}"
 	done
-	for patch in "$repository/kernel/patches/$version/"*.patch; do
+	for patch in "$repository/kernel/ackskip/patches/$version/"*.patch; do
 		try_patch "$version" "$patch"
 	done
 	for arch in um x86_64; do

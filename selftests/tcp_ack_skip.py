@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Which segments the kernel acknowledges, and when, one KTAP test per rule.
 
-Runs as root in a lab kernel with the ACK-skip series of kernel/patches; in
+Runs as root in a lab kernel with the ACK-skip series of kernel/ackskip/patches; in
 one without it everything is skipped. With the module tcp_ackskip on another
 kernel, what the module does not give is skipped. The rules are those of tcp_ack_skip in
 Documentation/networking/ip-sysctl.rst, the numbers RFC 5681's and the sysctls'.

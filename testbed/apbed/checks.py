@@ -20,11 +20,11 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from apbed import kernels
+from apbed.checkout import REPOSITORY
 from apbed.errors import ApbedError
-from apbed.kernel_process import stop_group
-from apbed.kernel_recipe import REPOSITORY
-from apbed.kernel_source import VERSIONS
+from apbed.kernels import cache
+from apbed.kernels.packages import VERSIONS
+from apbed.processes import stop_group
 
 OUT = REPOSITORY / "out" / "check"
 SUITE_LIMIT_S = 1500.0
@@ -135,7 +135,7 @@ def _sources(*patterns: str) -> str:
 
 def suites() -> list[Suite]:
     """Every suite: what ends at once, then the two that take longest, then the others."""
-    kernel, debug = kernels.find(), kernels.find(debug=True)
+    kernel, debug = cache.find(), cache.find(debug=True)
     if not kernel or not debug:
         raise ApbedError("no lab kernels yet: make all debug")
     modules = f"make -C kernel KDIR={kernel.build_dir} ARCH=um"
@@ -185,7 +185,7 @@ def _sparse_x86() -> str:
     return f'make -C kernel KDIR="{tree}" ARCH=x86_64 {out} sparse'
 
 
-def _long(debug: kernels.LabKernel) -> Iterator[Suite]:
+def _long(debug: cache.LabKernel) -> Iterator[Suite]:
     """What shorter suites do, as often or as long as the name says."""
     flood = _kunit_command(debug) + " lasack_flood packets=1000000"
     commands = {
@@ -202,14 +202,14 @@ def _long(debug: kernels.LabKernel) -> Iterator[Suite]:
 def _other_kernels(default: str) -> Iterator[Suite]:
     """The suites that run in a kernel, in those that are built beside the default one."""
     for version in VERSIONS:
-        kernel = kernels.find(version)
+        kernel = cache.find(version)
         if kernel and version != default:
             yield Suite(f"kunit-{version}", _kunit(kernel), slow=True)
             churn = _in_lab(kernel, "selftests/qdisc_churn.sh")
             yield Suite(f"churn-{version}", churn, slow=True)
 
 
-def _safety(kernel: kernels.LabKernel) -> Iterator[Suite]:
+def _safety(kernel: cache.LabKernel) -> Iterator[Suite]:
     """What skipping ACKs costs each congestion control."""
     for control in ("cubic", "reno", "bbr"):
         script = f"selftests/each.sh 'tcp_ack_skip_safety.py {control}'"
@@ -219,24 +219,24 @@ def _safety(kernel: kernels.LabKernel) -> Iterator[Suite]:
 def _series() -> Iterator[Suite]:
     """What is said of the ACK-skip series, for each line whose kernels are built."""
     for version in VERSIONS:
-        kernel = kernels.find(version)
+        kernel = cache.find(version)
         if kernel:
             script = "selftests/each.sh tcp_ack_skip.py 'tcp_ack_skip_edges.py --long'"
             yield Suite(f"ack-skip-{version}", _in_lab(kernel, script), slow=True)
-        if kernel and kernels.find(version, stock=True):
+        if kernel and cache.find(version, stock=True):
             yield Suite(f"ack-trace-{version}", f"selftests/ack_trace.sh {version}", slow=True)
         yield Suite(f"patches-{version}", f"selftests/patches.sh {version}", slow=True)
 
 
-def _kunit(kernel: kernels.LabKernel) -> str:
+def _kunit(kernel: cache.LabKernel) -> str:
     return _in_lab(kernel, _kunit_command(kernel))
 
 
-def _kunit_command(kernel: kernels.LabKernel) -> str:
-    return f"kernel/tests/kunit.sh build/modules/{kernel.release}-um"
+def _kunit_command(kernel: cache.LabKernel) -> str:
+    return f"kernel/common/tests/kunit.sh build/modules/{kernel.release}-um"
 
 
-def _in_lab(kernel: kernels.LabKernel, script: str) -> str:
+def _in_lab(kernel: cache.LabKernel, script: str) -> str:
     """A shell script run as root inside a lab kernel."""
     option = " --debug" if kernel.debug else ""
     limit = f" --limit {SUITE_LIMIT_S:.0f}"

@@ -40,7 +40,7 @@
  * bits of its puncturing. The leading ones are in P. Frenger, P. Orten and T.
  * Ottosson, IEEE Commun. Lett. 3(11), 1999 (rate 1/2) and D. Haccoun and G.
  * Begin, IEEE Trans. Commun. 37(11), 1989 (punctured); all are counted anew,
- * path by path, by testbed/apbed/models/error_rate.py.
+ * path by path, by testbed/apbed/papers/error_rate.py.
  */
 static const struct spectrum {
 	unsigned int period;

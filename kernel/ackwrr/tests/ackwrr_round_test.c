@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* KUnit: whose turn it is in ackwrr's weighted round robin. */
+#include <kunit/test.h>
+#include <linux/module.h>
+#include "ackwrr/ackwrr_round.h"
+
+static struct ackwrr_round round_of(u8 data, u8 ack)
+{
+	struct ackwrr_round round = { .weights = { data, ack } };
+
+	ackwrr_round_start(&round);
+	return round;
+}
+
+/* Serve @count packets with both classes as given; D or A for each in @order. */
+static void serve(struct ackwrr_round *round, bool data, bool ack, int count, char *order)
+{
+	const bool waiting[] = { data, ack };
+	int i, class;
+
+	for (i = 0; i < count; i++) {
+		class = ackwrr_round_next(round, waiting);
+		if (class < 0)
+			break;
+		order[i] = class == ACKWRR_DATA ? 'D' : 'A';
+		ackwrr_round_served(round, class);
+	}
+	order[i] = 0;
+}
+
+/* Paper 004, Fig. 5: two of three packets are data, one is an ACK. */
+static void test_two_to_one(struct kunit *test)
+{
+	struct ackwrr_round round = round_of(2, 1);
+	char order[16];
+
+	serve(&round, true, true, 9, order);
+	KUNIT_EXPECT_STREQ(test, order, "DDADDADDA");
+}
+
+static void test_largest_weights(struct kunit *test)
+{
+	struct ackwrr_round round = round_of(255, 255);
+	int i, count[ACKWRR_CLASSES] = {}, runs = 0, class, last = -1;
+	const bool waiting[] = { true, true };
+
+	for (i = 0; i < 4 * 255; i++) {
+		class = ackwrr_round_next(&round, waiting);
+		runs += class != last;
+		last = class;
+		count[class]++;
+		ackwrr_round_served(&round, class);
+	}
+	KUNIT_EXPECT_EQ(test, count[ACKWRR_DATA], 2 * 255);
+	KUNIT_EXPECT_EQ(test, count[ACKWRR_ACK], 2 * 255);
+	KUNIT_EXPECT_EQ(test, runs, 4);
+}
+
+static void test_work_conserving(struct kunit *test)
+{
+	struct ackwrr_round round = round_of(2, 1);
+	char order[16];
+
+	serve(&round, false, true, 5, order);
+	KUNIT_EXPECT_STREQ(test, order, "AAAAA");
+	serve(&round, true, false, 5, order);
+	KUNIT_EXPECT_STREQ(test, order, "DDDDD");
+	serve(&round, false, false, 5, order);
+	KUNIT_EXPECT_STREQ(test, order, "");
+}
+
+/* What a class did not use is gone: no debt, no credit. */
+static void test_nothing_is_saved(struct kunit *test)
+{
+	struct ackwrr_round round = round_of(2, 1);
+	char order[16];
+
+	serve(&round, true, false, 7, order);
+	serve(&round, true, true, 6, order);
+	KUNIT_EXPECT_TRUE(test, !strcmp(order, "DADDAD") || !strcmp(order, "ADDADD"));
+}
+
+static struct kunit_case ackwrr_round_cases[] = {
+	KUNIT_CASE(test_two_to_one),
+	KUNIT_CASE(test_largest_weights),
+	KUNIT_CASE(test_work_conserving),
+	KUNIT_CASE(test_nothing_is_saved),
+	{}
+};
+
+static struct kunit_suite ackwrr_round_suite = {
+	.name = "ackwrr_round",
+	.test_cases = ackwrr_round_cases,
+};
+
+kunit_test_suite(ackwrr_round_suite);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("KUnit suite of ackwrr's round robin");

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit suite: a flood of SYNs with random tuples (RFC 4987, 2).
+ *
+ * Principle: a flood may cost nobody else anything. What it must not change is
+ * compared with a twin queue that sees the same connections and no flood; what
+ * a packet costs is counted in steps (entries of its bucket, depth in the trees),
+ * which say the same on any machine, at the beginning and at the end.
+ *
+ * 50,000 SYNs, or "packets" of test_parameters.c.
+ */
+#include <kunit/test.h>
+#include <linux/module.h>
+#include <linux/prandom.h>
+#include "lasack/tests/lasack_packets.h"
+#include "common/tests/test_parameters.h"
+
+#define CONNECTIONS	16
+/* Fewer than the table has places: an idle connection is not the oldest yet. */
+#define SYNS_A_ROUND	640
+#define WAITING		100	/* SYNs kept queued */
+#define SYN_MARK	U32_MAX
+
+struct flood {
+	struct lasack_queue	*flooded;
+	struct lasack_queue	*twin;
+	struct rnd_state	rng;
+	u64			steps;	/* of the packets since it was last read */
+};
+
+static int flood_init(struct kunit *test)
+{
+	struct flood *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, f);
+	KUNIT_ASSERT_EQ(test, lasack_test_init(test), 0);
+	f->twin = test->priv;
+	KUNIT_ASSERT_EQ(test, lasack_test_init(test), 0);
+	f->flooded = test->priv;
+	prandom_seed_state(&f->rng, test_seed);
+	test->priv = f;
+	return 0;
+}
+
+static void flood_exit(struct kunit *test)
+{
+	struct flood *f = test->priv;
+
+	test->priv = f->twin;
+	lasack_test_exit(test);
+	test->priv = f->flooded;
+	lasack_test_exit(test);
+}
+
+static u32 depth(const struct rb_node *node)
+{
+	u32 steps = 1;
+
+	while ((node = rb_parent(node)))
+		steps++;
+	return steps;
+}
+
+/* What the packet of a new flow costs: its bucket, and its places in the orders. */
+static u64 flood_cost(struct lasack_queue *q, const struct tcp_segment *seg)
+{
+	struct lasack_flow *flow, *found = NULL;
+	u64 steps = 0;
+
+	hlist_for_each_entry(flow, lasack_bucket(q->table, &seg->key), hash_node) {
+		steps++;
+		if (!memcmp(&flow->key, &seg->key, sizeof(seg->key)))
+			found = flow;
+	}
+	if (found)
+		steps += depth(&found->serve_node) + depth(&found->drop_node) +
+			 depth(&found->wait_node);
+	return steps;
+}
+
+static void flood_add(struct kunit *test, struct lasack_queue *q,
+		      struct tcp_segment seg, u32 mark)
+{
+	struct flood *f = test->priv;
+
+	test->priv = q;
+	add_to(test, mark % 8, seg, mark);
+	test->priv = f;
+}
+
+static void flood_syn(struct kunit *test)
+{
+	struct flood *f = test->priv;
+	struct tcp_segment seg = {
+		.class = SEGMENT_TCP,
+		.syn = 1,
+	};
+
+	prandom_bytes_state(&f->rng, &seg.key.addr, sizeof(seg.key.addr));
+	prandom_bytes_state(&f->rng, &seg.key.port, sizeof(seg.key.port));
+	seg.key.protocol = IPPROTO_TCP;
+	seg.key.class = SEGMENT_TCP;
+	flood_add(test, f->flooded, seg, SYN_MARK);
+	f->steps += flood_cost(f->flooded, &seg);
+}
+
+/* The next packet that is no SYN, or 0. */
+static u32 flood_serve(struct lasack_queue *q)
+{
+	u32 mark;
+
+	do {
+		mark = taken(lasack_queue_serve(q));
+	} while (mark == SYN_MARK);
+	return mark;
+}
+
+/* Every connection sends; in both queues their packets go in the same order. */
+static void flood_round(struct kunit *test)
+{
+	struct flood *f = test->priv;
+	u32 id, i, mark;
+
+	for (i = 0; i < WAITING; i++)
+		flood_syn(test);
+	for (i = WAITING; i < SYNS_A_ROUND; i++) {
+		flood_syn(test);
+		KUNIT_ASSERT_EQ(test, taken(lasack_queue_serve(f->flooded)), SYN_MARK);
+	}
+	for (id = 1; id <= CONNECTIONS; id++) {
+		struct tcp_segment seg = data(id, prandom_u32_state(&f->rng) % 1448);
+
+		flood_add(test, f->flooded, seg, id);
+		flood_add(test, f->twin, seg, id);
+	}
+	do {
+		mark = flood_serve(f->twin);
+		KUNIT_ASSERT_EQ(test, flood_serve(f->flooded), mark);
+	} while (mark);
+}
+
+static u64 flood_attained(struct lasack_queue *q, u32 id)
+{
+	struct tcp_segment seg = data(id, 0);
+	struct lasack_flow *flow = lasack_table_find(q->table, &seg.key);
+
+	return flow ? lasack_sum_bytes(&flow->attained, q->age) : 0;
+}
+
+static void flood_of_syns(struct kunit *test)
+{
+	unsigned long rounds = max(10UL, DIV_ROUND_UP(test_packets, SYNS_A_ROUND)), round;
+	struct flood *f = test->priv;
+	struct lasack_table *table = f->flooded->table;
+	u64 first = 0, last;
+	u32 id;
+
+	for (round = 0; round < rounds; round++) {
+		flood_round(test);
+		KUNIT_ASSERT_LE(test, table->flows, LASACK_FLOWS);
+		if (round + 1 == rounds / 10) {
+			first = f->steps;
+			f->steps = 0;
+		} else if (round + 1 == rounds - rounds / 10) {
+			f->steps = 0;
+		}
+		cond_resched();
+	}
+	last = f->steps;
+
+	/* Everything there is was allocated with the table. */
+	KUNIT_EXPECT_LE(test, table->size * sizeof(*table->places) +
+			(table->bucket_mask + 1) * sizeof(*table->buckets),
+			(size_t)LASACK_FLOWS * 256);
+	KUNIT_EXPECT_EQ(test, f->flooded->overflow, 0ULL);
+	for (id = 1; id <= CONNECTIONS; id++)
+		KUNIT_EXPECT_EQ(test, flood_attained(f->flooded, id),
+				flood_attained(f->twin, id));
+	KUNIT_EXPECT_GT(test, flood_attained(f->twin, 1), 0ULL);
+	/* A step in a hundred is chance. */
+	KUNIT_EXPECT_GT(test, first, 0ULL);
+	KUNIT_EXPECT_LE(test, last * 100, first * 101);
+	kunit_info(test, "%lu SYNs: %llu steps in the first tenth, %llu in the last\n",
+		   rounds * SYNS_A_ROUND, first, last);
+}
+
+static struct kunit_case lasack_flood_cases[] = {
+	KUNIT_CASE(flood_of_syns),
+	{}
+};
+
+static struct kunit_suite lasack_flood_suite = {
+	.name		= "lasack_flood",
+	.init		= flood_init,
+	.exit		= flood_exit,
+	.test_cases	= lasack_flood_cases,
+};
+
+kunit_test_suite(lasack_flood_suite);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("KUnit suite of LAS-ACK under a flood of SYNs");

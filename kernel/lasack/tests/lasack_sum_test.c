@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit suite of the sums that decay.
+ *
+ * Principle: expected values are those of real arithmetic, worked out
+ * beforehand with 50 decimal digits (Python's decimal, 10^9 * 2^(-k/8) and
+ * 1500 * sum over i of 2^(-(n - i)/10)); without a half-life they are plain
+ * integers.
+ */
+#include <kunit/test.h>
+#include <linux/module.h>
+#include <linux/prandom.h>
+#include "lasack/tests/lasack_packets.h"
+
+#define HALFLIFE	30000000000ULL	/* ns */
+
+/* Within 0.1 %: a tenth of what is asked for. One byte is rounded off. */
+static void expect_close(struct kunit *test, u64 is, u64 should)
+{
+	KUNIT_EXPECT_LE(test, is, should + should / 1000);
+	KUNIT_EXPECT_GE(test, is + 1, should - should / 1000);
+}
+
+static struct lasack_decay decay_from(u64 start)
+{
+	struct lasack_decay decay = {};
+
+	lasack_decay_set(&decay, HALFLIFE, start);
+	return decay;
+}
+
+/* 10^9 bytes at once, each eighth of a half-life, over ten of them. */
+static void sum_decays(struct kunit *test)
+{
+	static const u32 expected[81] = {
+		1000000000, 917004043, 840896415, 771105413, 707106781, 648419777,
+		594603558, 545253866, 500000000, 458502022, 420448208, 385552706,
+		353553391, 324209889, 297301779, 272626933, 250000000, 229251011,
+		210224104, 192776353, 176776695, 162104944, 148650889, 136313467,
+		125000000, 114625505, 105112052, 96388177, 88388348, 81052472,
+		74325445, 68156733, 62500000, 57312753, 52556026, 48194088,
+		44194174, 40526236, 37162722, 34078367, 31250000, 28656376,
+		26278013, 24097044, 22097087, 20263118, 18581361, 17039183,
+		15625000, 14328188, 13139006, 12048522, 11048543, 10131559,
+		9290681, 8519592, 7812500, 7164094, 6569503, 6024261, 5524272,
+		5065780, 4645340, 4259796, 3906250, 3582047, 3284752, 3012131,
+		2762136, 2532890, 2322670, 2129898, 1953125, 1791024, 1642376,
+		1506065, 1381068, 1266445, 1161335, 1064949, 976562,
+	};
+	u64 start, age;
+	int i, k;
+
+	/* The origin is no special time; 7 is prime to everything. */
+	for (i = 0; i < 8; i++) {
+		struct lasack_decay decay = decay_from(12345);
+		struct lasack_sum sum = {};
+
+		start = 12345 + i * HALFLIFE / 7;
+		lasack_sum_add(&sum, 1000000000, lasack_decay_age(&decay, start));
+		for (k = 0; k <= 80; k++) {
+			age = lasack_decay_age(&decay, start + k * HALFLIFE / 8);
+			expect_close(test, lasack_sum_bytes(&sum, age), expected[k]);
+		}
+	}
+}
+
+/* 1500 bytes each tenth of a half-life, over ten of them. */
+static void sum_of_a_stream(struct kunit *test)
+{
+	static const u32 expected[101] = {
+		[10] = 11950, [25] = 18705, [37] = 20791, [50] = 21746,
+		[99] = 22377, [100] = 22379,
+	};
+	struct lasack_decay decay = decay_from(0);
+	struct lasack_sum sum = {};
+	u64 age;
+	int n;
+
+	for (n = 0; n <= 100; n++) {
+		age = lasack_decay_age(&decay, n * HALFLIFE / 10);
+		lasack_sum_add(&sum, 1500, age);
+		if (expected[n])
+			expect_close(test, lasack_sum_bytes(&sum, age), expected[n]);
+	}
+}
+
+static void sum_is_exact_without_decay(struct kunit *test)
+{
+	struct lasack_sum sum = {}, before = {};
+	struct rnd_state rng;
+	u64 plain = 0;
+	u32 bytes;
+	int i;
+
+	prandom_seed_state(&rng, 5);
+	for (i = 0; i < 100000; i++) {
+		bytes = prandom_u32_state(&rng) >> (1 + i % 31);
+		before = sum;
+		lasack_sum_add(&sum, bytes, 0);
+		plain += bytes;
+		KUNIT_ASSERT_EQ(test, lasack_sum_bytes(&sum, 0), plain);
+		KUNIT_ASSERT_EQ(test, lasack_sum_less(&before, &sum), bytes > 0);
+		KUNIT_ASSERT_EQ(test, lasack_sum_equal(&before, &sum), !bytes);
+	}
+}
+
+/* A byte is worth two of those that came one half-life before. */
+static void sum_later_bytes_weigh_more(struct kunit *test)
+{
+	struct lasack_decay decay = decay_from(0);
+	u64 age = lasack_decay_age(&decay, HALFLIFE);
+	struct lasack_sum early = {}, less = {}, more = {};
+
+	lasack_sum_add(&early, 1000, 0);
+	lasack_sum_add(&less, 499, age);
+	lasack_sum_add(&more, 500, age);
+	KUNIT_EXPECT_TRUE(test, lasack_sum_less(&less, &early));
+	KUNIT_EXPECT_TRUE(test, lasack_sum_equal(&more, &early));
+	lasack_sum_add(&more, 1, age);
+	KUNIT_EXPECT_TRUE(test, lasack_sum_less(&early, &more));
+}
+
+/* 2^25 half-lives: more than a month of the shortest, 100 ms. */
+static void sum_of_a_long_life(struct kunit *test)
+{
+	struct lasack_decay decay = decay_from(0);
+	struct lasack_sum sum = {};
+	u64 age;
+	int i;
+
+	lasack_sum_add(&sum, 1000, 0);
+	for (i = 1; i <= 32; i++) {
+		age = lasack_decay_age(&decay, i * HALFLIFE << 20);
+		KUNIT_EXPECT_EQ(test, lasack_sum_bytes(&sum, age), 0ULL);
+		lasack_sum_add(&sum, 1000, age);
+		KUNIT_EXPECT_EQ(test, lasack_sum_bytes(&sum, age), 1000ULL);
+	}
+}
+
+/* The half-life is set anew: what is left stays, and decays as it says. */
+static void sum_half_life_changes(struct kunit *test)
+{
+	struct lasack_decay decay = decay_from(0);
+	struct lasack_sum sum = {};
+	u64 now = HALFLIFE;
+
+	lasack_sum_add(&sum, 8000, lasack_decay_age(&decay, 0));
+	lasack_decay_set(&decay, 1000, now);
+	KUNIT_EXPECT_EQ(test, lasack_sum_bytes(&sum, lasack_decay_age(&decay, now)), 4000ULL);
+	now += 1000;
+	KUNIT_EXPECT_EQ(test, lasack_sum_bytes(&sum, lasack_decay_age(&decay, now)), 2000ULL);
+	lasack_decay_set(&decay, 0, now);
+	now += 100 * HALFLIFE;
+	KUNIT_EXPECT_EQ(test, lasack_sum_bytes(&sum, lasack_decay_age(&decay, now)), 2000ULL);
+	lasack_sum_add(&sum, 500, lasack_decay_age(&decay, now));
+	KUNIT_EXPECT_EQ(test, lasack_sum_bytes(&sum, lasack_decay_age(&decay, now)), 2500ULL);
+}
+
+/* A stream of old beats a newcomer that has taken more of late. */
+static void sum_decides_who_is_served(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+
+	lasack_queue_set_halflife(q, 1000);
+	add(test, data(1, 8000), 1);
+	serve(test);
+	lasack_queue_advance(q, 3000);	/* flow 1 has 1000 left */
+	add(test, data(2, 1100), 2);
+	serve(test);
+	add(test, data(2, 10), 3);
+	add(test, data(1, 10), 4);
+	add(test, data(1, 10), 5);
+	KUNIT_EXPECT_EQ(test, attained(test, 1), 1000ULL);
+	KUNIT_EXPECT_EQ(test, serve(test), 4U);
+	KUNIT_EXPECT_EQ(test, serve(test), 5U);
+	KUNIT_EXPECT_EQ(test, serve(test), 3U);
+}
+
+static struct kunit_case lasack_sum_cases[] = {
+	KUNIT_CASE(sum_decays),
+	KUNIT_CASE(sum_of_a_stream),
+	KUNIT_CASE(sum_is_exact_without_decay),
+	KUNIT_CASE(sum_later_bytes_weigh_more),
+	KUNIT_CASE(sum_of_a_long_life),
+	KUNIT_CASE(sum_half_life_changes),
+	KUNIT_CASE(sum_decides_who_is_served),
+	{}
+};
+
+static struct kunit_suite lasack_sum_suite = {
+	.name		= "lasack_sum",
+	.init		= lasack_test_init,
+	.exit		= lasack_test_exit,
+	.test_cases	= lasack_sum_cases,
+};
+
+kunit_test_suite(lasack_sum_suite);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("KUnit suite of the decaying sums of LAS-ACK");
