@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from apbed.checkout import SCENARIOS
 from apbed.errors import ApbedError
 from apbed.scenario import parse
 
@@ -228,7 +229,7 @@ def test_a_sleep_is_part_of_the_plan(tmp_path: Path) -> None:
 
 
 def test_every_scenario_that_comes_with_apbed_loads() -> None:
-    paths = sorted(parse.SCENARIOS.glob("*.toml"))
+    paths = sorted(SCENARIOS.glob("*.toml"))
     assert paths
     for path in paths:
         assert parse.load(path).name == path.stem

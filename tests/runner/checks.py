@@ -20,11 +20,11 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from apbed.checkout import REPOSITORY
 from apbed.errors import ApbedError
 from apbed.kernels import cache
-from apbed.kernels.make import stop_group
 from apbed.kernels.packages import VERSIONS
-from apbed.kernels.recipe import REPOSITORY
+from apbed.processes import stop_group
 
 OUT = REPOSITORY / "out" / "check"
 SUITE_LIMIT_S = 1500.0

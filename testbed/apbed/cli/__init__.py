@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from apbed.errors import ApbedError
-from apbed.kernels.make import signals_as_interrupt
+from apbed.processes import signals_as_interrupt
 
 COMMANDS = (
     "apbed.cli.run",

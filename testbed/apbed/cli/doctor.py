@@ -17,11 +17,10 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from apbed.checkout import BUILD, REPOSITORY
 from apbed.errors import ApbedError
 from apbed.kernels import cache, lab, packages
-from apbed.kernels.recipe import REPOSITORY
 
-BUILD = REPOSITORY / "build"
 PYTHON_MODULES = ("matplotlib", "numpy", "rich", "scipy")
 PROGRAMS = ("bin/dcfmedium", "bin/flowgen", "lib/seeded_random.so")
 PLUGINS = ("lasack", "ackwrr", "inflight")

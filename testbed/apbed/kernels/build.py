@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from apbed.errors import ApbedError
-from apbed.kernels.make import Report, run, signals_as_interrupt
+from apbed.kernels.make import Report, run
 from apbed.kernels.packages import Source
 from apbed.kernels.recipe import Recipe
+from apbed.processes import signals_as_interrupt
 
 # Steps make prints for a kernel never built here before, as measured; the
 # next build takes the count of the last one.

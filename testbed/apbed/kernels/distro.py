@@ -23,8 +23,8 @@ from pathlib import Path
 
 from apbed.errors import ApbedError
 from apbed.kernels.cache import locked, whole
-from apbed.kernels.make import signals_as_interrupt, stop_group
 from apbed.kernels.packages import Apt, cache_root
+from apbed.processes import signals_as_interrupt, stop_group
 
 MEMORY_MB = 1024
 LIBRARIES = ("usr/lib/x86_64-linux-gnu", "lib/x86_64-linux-gnu")

@@ -25,12 +25,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
+from apbed.checkout import BUILD, GUEST
 from apbed.errors import ApbedError
 from apbed.kernels import cache
 from apbed.kernels.cache import LabKernel
 
-GUEST = Path(__file__).resolve().parents[2] / "guest"
-BUILD = GUEST.parent.parent / "build"
 MEMORY_MB = 768
 BOOT_TIME_NS = 1767225600 * 10**9  # 2026-01-01, a guest's wall clock at boot
 MCONSOLE_MAGIC = 0xCAFEBABE

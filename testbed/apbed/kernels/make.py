@@ -11,18 +11,17 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import FrameType
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from apbed.errors import ApbedError
+from apbed.processes import stop_group
 
 # kbuild's short form: "  CC      net/ipv4/tcp.o".
 STEP = re.compile(r"  (?:[A-Z]+)(?: \[M\])? +\S")
@@ -33,22 +32,6 @@ FOREIGN = re.compile(
 )
 
 PLAIN_INTERVAL_S = 20.0
-
-
-@contextlib.contextmanager
-def signals_as_interrupt() -> Iterator[None]:
-    """SIGTERM and SIGHUP raise KeyboardInterrupt inside, as Ctrl-C does."""
-
-    def interrupt(_signal: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    caught = (signal.SIGTERM, signal.SIGHUP)
-    before = [signal.signal(number, interrupt) for number in caught]
-    try:
-        yield
-    finally:
-        for number, handler in zip(caught, before, strict=True):
-            signal.signal(number, handler)
 
 
 def environment(extra: Mapping[str, str]) -> dict[str, str]:
@@ -63,17 +46,6 @@ def first_error(lines: Sequence[str]) -> str:
         if ERROR.search(line):
             return line.strip()
     return lines[-1].strip() if lines else "no output"
-
-
-def stop_group(process: subprocess.Popen[str]) -> None:
-    """End a command and everything it started; returns when its leader is gone."""
-    for number, patience_s in ((signal.SIGTERM, 5.0), (signal.SIGKILL, 5.0)):
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, number)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(patience_s)
-    if process.stdout:
-        process.stdout.close()
 
 
 def run(

@@ -12,10 +12,10 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from apbed.checkout import REPOSITORY
 from apbed.errors import ApbedError
 from apbed.kernels.packages import VERSIONS
 
-REPOSITORY = Path(__file__).resolve().parents[3]
 FRAGMENTS = REPOSITORY / "testbed" / "kernel"
 # What the lab itself needs, then the series under test.
 PATCHES = (FRAGMENTS / "patches", REPOSITORY / "kernel" / "ackskip" / "patches")

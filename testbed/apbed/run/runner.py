@@ -23,12 +23,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from apbed.checkout import BUILD, GUEST, REPOSITORY
 from apbed.errors import ApbedError
 from apbed.kernels import lab
 from apbed.kernels.cache import LabKernel
 from apbed.scenario.parse import Run, Scenario
 
-BUILD = lab.BUILD
 MODULES = ("inflight", "sch_inflight", "sch_lasack")  # in the order they must be loaded
 # Loaded only by the runs that name them: each insmod is a process, which draws random numbers.
 MODULES_OF = {"ackwrr": "sch_ackwrr"}  # tc's word -> module
@@ -62,7 +62,7 @@ class Bench:
     def digests(self) -> dict[str, str]:
         """SHA-256 of everything that runs and is ours, by name."""
         files = [self.dcfmedium, self.flowgen, *self.modules, *self.modules_of.values()]
-        files += sorted(lab.GUEST.iterdir())
+        files += sorted(GUEST.iterdir())
         files += sorted(self.tc_lib_dir.glob("q_*.so"))
         return {file.name: _sha256(file) for file in files if file.is_file()}
 
@@ -83,7 +83,7 @@ def bench(version: str) -> Bench:
     for path in (found.dcfmedium, found.flowgen, found.tc_lib_dir, *needed):
         if not path.exists():
             words = "" if version == "default" else f" KERNEL={version}"
-            raise ApbedError(f"{path.relative_to(BUILD.parent)} is missing; run `make all{words}`")
+            raise ApbedError(f"{path.relative_to(REPOSITORY)} is missing; run `make all{words}`")
     return found
 
 
@@ -178,7 +178,7 @@ class _Job:
 
     def boot(self) -> bool:
         """Boot the guest and write its status.json; true when it came to its end."""
-        script = ["/usr/bin/python3", str(lab.GUEST / "cell.py"), str(self.run_dir.resolve())]
+        script = ["/usr/bin/python3", str(GUEST / "cell.py"), str(self.run_dir.resolve())]
         guest = lab.Guest(
             self.bench.kernel,
             script,

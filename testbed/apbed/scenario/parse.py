@@ -18,10 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from apbed.checkout import SCENARIOS
 from apbed.errors import ApbedError
 from apbed.scenario import radio, sysctls, workload
-
-SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
 
 
 @dataclass(frozen=True)
