@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from apbed.models import fairness, idle_sense
-from apbed.models.phy import MAC_OVERHEAD_BYTES, OFDM_54
+from apbed.papers import fairness, idle_sense
+from apbed.papers.phy import MAC_OVERHEAD_BYTES, OFDM_54
 
 MEDIUM = Path(__file__).resolve().parents[2] / "build" / "bin" / "dcfmedium"
 

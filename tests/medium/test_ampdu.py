@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from apbed.models import ampdu
-from apbed.models.reed_solomon import plain_frame_loss
+from apbed.papers import ampdu
+from apbed.papers.reed_solomon import plain_frame_loss
 
 MEDIUM = Path(__file__).resolve().parents[2] / "build" / "bin" / "dcfmedium"
 PHYS = {"ht20": ampdu.HT20, "vht80": ampdu.VHT80}

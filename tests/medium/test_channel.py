@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from apbed.models import reed_solomon
+from apbed.papers import reed_solomon
 
 MEDIUM = Path(__file__).resolve().parents[2] / "build" / "bin" / "dcfmedium"
 MPDU_BYTES = 1000 + 36

@@ -2,7 +2,7 @@
 """dcfmedium's drops against models that take no two collisions for independent.
 
 Two stations: the exact chain. More: many cells played by numpy from the standard's rules
-(apbed.models.dcf_cells). Both sides count enough drops that each knows its mean within 3 %; where
+(apbed.papers.dcf_cells). Both sides count enough drops that each knows its mean within 3 %; where
 seven collisions in a row are too rare for that, frames get fewer attempts. RTS plays no part: a
 collision of RTSs is followed by the same waits.
 """
@@ -18,9 +18,9 @@ from typing import Any
 
 import pytest
 
-from apbed.models.dcf_cells import PHYS, Outcome, Rules, play
-from apbed.models.dcf_crowd import crowd
-from apbed.models.dcf_pair import pair
+from apbed.papers.dcf_cells import PHYS, Outcome, Rules, play
+from apbed.papers.dcf_crowd import crowd
+from apbed.papers.dcf_pair import pair
 
 MEDIUM = Path(__file__).resolve().parents[2] / "build" / "bin" / "dcfmedium"
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from apbed.models.edca import Category, shares
+from apbed.papers.edca import Category, shares
 
 MEDIUM = Path(__file__).resolve().parents[2] / "build" / "bin" / "dcfmedium"
 

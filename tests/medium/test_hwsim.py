@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from apbed import lab
-from apbed.kernels import LabKernel
+from apbed.kernels import lab
+from apbed.kernels.cache import LabKernel
 
 BIN = Path(__file__).resolve().parents[2] / "build" / "bin"
 

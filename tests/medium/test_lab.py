@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from apbed import lab
-from apbed.kernels import LabKernel
-from apbed.models.edca import Category, shares
+from apbed.kernels import lab
+from apbed.kernels.cache import LabKernel
+from apbed.papers.edca import Category, shares
 
 BIN = Path(__file__).resolve().parents[2] / "build" / "bin"
 
@@ -135,7 +135,7 @@ def assert_replayed(stats: dict[str, Any], out: Path) -> None:
 
 def test_minstrel_finds_the_rate_for_an_snr(lab_kernel: LabKernel, tmp_path: Path) -> None:
     """At 30 dB the highest rate is free of errors. At 10 dB 18 Mb/s loses 1 frame in 1000, 24 Mb/s
-    all but 1 % (apbed.models.error_rate): mac80211 finds that out by our TX status alone, in the
+    all but 1 % (apbed.papers.error_rate): mac80211 finds that out by our TX status alone, in the
     half second before counting begins."""
     stats = play(
         lab_kernel,

@@ -8,13 +8,12 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from apbed import bianchi
-from apbed.models import fairness
-from apbed.models.dcf_cells import Rules, play
-from apbed.models.dcf_crowd import crowd
-from apbed.models.dcf_pair import pair
-from apbed.models.phy import HRDSSS_11, OFDM_54, Phy
-from apbed.models.saturation import saturation
+from apbed.papers import bianchi, fairness
+from apbed.papers.dcf_cells import Rules, play
+from apbed.papers.dcf_crowd import crowd
+from apbed.papers.dcf_pair import pair
+from apbed.papers.phy import HRDSSS_11, OFDM_54, Phy
+from apbed.papers.saturation import saturation
 
 
 @pytest.mark.parametrize("p", [0.0, 0.1, 0.3, 0.45])

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from apbed.models import anomaly
+from apbed.papers import anomaly
 
 MEDIUM = Path(__file__).resolve().parents[2] / "build" / "bin" / "dcfmedium"
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from apbed import bianchi
-from apbed.models.phy import HRDSSS_11, OFDM_54
-from apbed.models.saturation import saturation
+from apbed.papers import bianchi
+from apbed.papers.phy import HRDSSS_11, OFDM_54
+from apbed.papers.saturation import saturation
 
 MEDIUM = Path(__file__).resolve().parents[2] / "build" / "bin" / "dcfmedium"
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from apbed.models import error_rate
+from apbed.papers import error_rate
 
 ROOT = Path(__file__).resolve().parents[2]
 MEDIUM = ROOT / "build" / "bin" / "dcfmedium"

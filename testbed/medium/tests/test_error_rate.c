@@ -5,10 +5,10 @@
  */
 #include <math.h>
 
-#include "core/error_rate.h"
+#include "phy/error_rate.h"
 #include "tap.h"
 
-/* Printed by `python -m apbed.models.error_rate`. */
+/* Printed by `python -m apbed.papers.error_rate`. */
 static const struct {
 	enum phy_format format;
 	unsigned int rate;

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Sets the schedulers of an experiment side by side: one row each, over its seeds.
+
+Principle: only valid runs count; a row keeps its invalid runs apart with their reasons.
+Runs that differ in nothing but the seed are repetitions of one measurement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from apbed.analysis.run_directory import Json
+
+FIFO = "FIFO"
+NAMES = {
+    "pfifo": FIFO,
+    "bfifo": FIFO,
+    "fq_codel": "fq_codel",
+    "cake": "cake",
+    "sfq": "sfq",
+    "lasack": "LAS-ACK",
+    "ackwrr": "ACK/DATA WRR",
+}
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A measure over the seeds: mean and range of `n` values."""
+
+    mean: float
+    low: float
+    high: float
+    n: int
+
+
+@dataclass(frozen=True)
+class Row:
+    """One scheduler with one set of the other parameters. Goodputs in Mb/s; None: not known."""
+
+    name: str  # as people say it, with what else was varied
+    words: str  # as tc says it
+    kind: str
+    others: tuple[tuple[str, str], ...]  # the other varied parameters
+    runs: tuple[Json, ...]
+    invalid: tuple[Json, ...]
+    down_each: Spread | None
+    up_each: Spread | None
+    ratio: Spread | None
+    jain: Spread | None
+    total: Spread | None
+
+
+def compare(summary: Json) -> list[Row]:
+    """One row per scheduler and set of other parameters, in the order of the runs."""
+    runs: list[Json] = summary["runs"]
+    varied = _varied(runs)
+    groups: dict[tuple[str, tuple[tuple[str, str], ...]], list[Json]] = {}
+    for run in runs:
+        params = run["params"]
+        others = tuple((name, str(params.get(name))) for name in varied)
+        groups.setdefault((str(params.get("qdisc")), others), []).append(run)
+    kinds = [words.split()[0] for words, others in groups]
+    return [
+        _row(words, others, group, alike=kinds.count(words.split()[0]) > _repeats(groups, words))
+        for (words, others), group in groups.items()
+    ]
+
+
+def spread(values: Iterable[float | None]) -> Spread | None:
+    """The spread of the values that are known, or None."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return None
+    return Spread(sum(known) / len(known), min(known), max(known), len(known))
+
+
+def baseline(row: Row, rows: Sequence[Row]) -> Row | None:
+    """The FIFO measured under the same other parameters as `row`."""
+    return next(
+        (other for other in rows if other.kind == FIFO and other.others == row.others), None
+    )
+
+
+def relative_total(row: Row, rows: Sequence[Row]) -> float | None:
+    """A row's total goodput over that of its FIFO."""
+    fifo = baseline(row, rows)
+    if fifo is None or fifo.total is None or row.total is None or not fifo.total.mean:
+        return None
+    return row.total.mean / fifo.total.mean
+
+
+def connections(run: Json, direction: str) -> list[float]:
+    """Goodputs in Mb/s of a run's connections of one direction; empty when one is unknown.
+
+    Of those that last the whole window. Transfers of a workload are none: how fast they end says
+    more than their share of a window.
+    """
+    lasting = [flow for flow in run["flows"] if flow["dir"] == direction and flow["whole"]]
+    goodputs = [flow["goodput_mbps"] for flow in lasting]
+    return [] if None in goodputs else goodputs
+
+
+def has_transfers(rows: Sequence[Row]) -> bool:
+    """Whether any valid run had sized transfers."""
+    return any(run["transfers"] for row in rows for run in row.runs)
+
+
+def has_connections(rows: Sequence[Row]) -> bool:
+    """Whether any valid run had long flows, whose goodputs can be compared."""
+    return any(row.down_each or row.up_each for row in rows)
+
+
+def response(row: Row, direction: str, size: str, figure: str) -> Spread | None:
+    """A figure of a row's response times, in s, by direction and size class, over its seeds."""
+    return spread(run["response_time_s"][direction]["by_size"][size][figure] for run in row.runs)
+
+
+def counted(row: Row, direction: str, size: str, count: str) -> int:
+    """How many transfers of a row, all seeds together: `count` is n or unfinished."""
+    return sum(run["response_time_s"][direction]["by_size"][size][count] for run in row.runs)
+
+
+def transfers(row: Row, direction: str) -> list[Json]:
+    """All transfers of a row in a direction, all seeds together."""
+    return [one for run in row.runs for one in run["transfers"] if one["dir"] == direction]
+
+
+def _varied(runs: Sequence[Json]) -> list[str]:
+    """The parameters beside scheduler and seed that take more than one value."""
+    names = dict.fromkeys(name for run in runs for name in run["params"])
+    return [
+        name
+        for name in names
+        if name not in ("qdisc", "seed") and len({str(run["params"].get(name)) for run in runs}) > 1
+    ]
+
+
+def _repeats(groups: Iterable[tuple[str, object]], words: str) -> int:
+    """In how many groups the very same scheduler stands."""
+    return sum(1 for group in groups if group[0] == words)
+
+
+def _short(key: str) -> str:
+    """A sysctl by its own name; its namespace is the same in all rows or said by the scenario."""
+    return key.rpartition(".")[2] if ".sysctl." in key else key
+
+
+def _row(words: str, others: tuple[tuple[str, str], ...], group: list[Json], alike: bool) -> Row:
+    """`alike`: another group has the same kind with other words, so the kind is no name."""
+    kind = NAMES.get(words.split()[0], words.split()[0])
+    valid = [run for run in group if run["valid"]]
+    label = ", ".join([words if alike else kind, *(f"{_short(k)} {v}" for k, v in others)])
+
+    def each(direction: str) -> Callable[[Json], float | None]:
+        def mean(run: Json) -> float | None:
+            goodputs = connections(run, direction)
+            return sum(goodputs) / len(goodputs) if goodputs else None
+
+        return mean
+
+    return Row(
+        name=label,
+        words=words,
+        kind=kind,
+        others=others,
+        runs=tuple(valid),
+        invalid=tuple(run for run in group if not run["valid"]),
+        down_each=spread(map(each("down"), valid)),
+        up_each=spread(map(each("up"), valid)),
+        ratio=spread(run["ratio_down_up"] for run in valid),
+        jain=spread(run["jain"] for run in valid),
+        total=spread(run["goodput_mbps"]["total"] for run in valid),
+    )

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a run measured: goodput, fairness, response times, the medium's counts.
+
+Goodput is TCP payload read by the receiver inside the measurement window, "excluding
+retransmissions" as in paper 004 (its footnote 2). The window is
+[t0 + warmup, t0 + duration]; the byte count at a moment between two samples is taken on
+the straight line between them. Missing data is None, never zero.
+
+Sources: Jain's index: R. Jain, D. Chiu, W. Hawe, "A Quantitative Measure of Fairness and
+Discrimination for Resource Allocation in Shared Computer Systems", DEC-TR-301, 1984, eq. 1.
+Goodput ratio: paper 004, section III.
+A datagram's delay is one-way, by the one clock of all the guest's machines; one sent down has a
+queueing delay as well, until it leaves the access point's queue.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from apbed.analysis import response
+from apbed.analysis.run_directory import Delays, FlowTrace, Json, read_flows, read_list, read_object
+
+SERIES_STEP_S = 1.0  # flowgen's interval between samples
+DELAY_PERCENTILES = (50, 90, 99)
+# Of the kernel's MIB, what tells how TCP fared; tcp_ack_skip's own where the kernel has it.
+TCP_COUNTERS = (
+    "InSegs",
+    "OutSegs",
+    "RetransSegs",
+    "TCPTimeouts",
+    "TCPLossProbes",
+    "TCPDSACKRecv",
+    "TCPDSACKOldSent",
+    "TCPAcksWithheld",
+)
+
+Curve = list[tuple[float, float]]  # (time in s, cumulative bytes), times not decreasing
+
+
+def jain_index(shares: Sequence[float]) -> float | None:
+    """(sum x)^2 / (n sum x^2): 1 when all shares are equal, 1/n when one takes all.
+
+    None without shares or when all are zero.
+    """
+    squares = sum(x * x for x in shares)
+    return sum(shares) ** 2 / (len(shares) * squares) if squares else None
+
+
+def ratio_down_up(down: Sequence[float], up: Sequence[float]) -> float | None:
+    """Mean goodput of a download connection over that of an upload connection.
+
+    With as many downloads as uploads this is paper 004's ratio of the totals.
+    None when there is no connection of a direction or uploads got nothing.
+    """
+    if not down or not up or not sum(up):
+        return None
+    return (sum(down) / len(down)) / (sum(up) / len(up))
+
+
+def cumulative_curve(trace: FlowTrace, t1_s: float) -> Curve | None:
+    """Bytes received by each moment. A flow cut short was counted at t1, when it was ended."""
+    record = trace.receiver
+    if record is None or record["start_s"] is None:
+        return None
+    points = [(record["start_s"], 0)]
+    if record["first_byte_s"] is not None:
+        points.append((record["first_byte_s"], 0))
+    points += trace.samples
+    end_s = record["end_s"]
+    points.append((t1_s if end_s is None else end_s, record["bytes"]))
+    return sorted((float(t), float(count)) for t, count in points)
+
+
+def goodput_mbps(curve: Curve, begin_s: float, end_s: float) -> float:
+    """Mean goodput in Mb/s between two moments; before and after a flow nothing arrives."""
+    times = [t for t, _ in curve]
+    counts = [count for _, count in curve]
+    begin, end = np.interp([begin_s, end_s], times, counts)
+    return float(end - begin) * 8 / 1e6 / (end_s - begin_s)
+
+
+def goodput_series(curve: Curve, t0_s: float, duration_s: float) -> list[list[float | None]]:
+    """[[middle of the step in s after t0, Mb/s]...]; None where the flow did not exist."""
+    edges = np.arange(t0_s, t0_s + duration_s + SERIES_STEP_S / 2, SERIES_STEP_S)
+    first, last = curve[0][0], curve[-1][0]
+    series: list[list[float | None]] = []
+    for begin, end in pairwise(edges.tolist()):
+        alive = first < end and last > begin
+        rate = round(goodput_mbps(curve, begin, end), 6) if alive else None
+        series.append([round((begin + end) / 2 - t0_s, 6), rate])
+    return series
+
+
+def medium_summary(medium: Json | None) -> Json | None:
+    """The medium's counts, with airtime as shares of the marked time."""
+    if medium is None:
+        return None
+    airtime: dict[str, float] = medium.get("airtime_s") or {}
+    total = sum(airtime.values())
+    names = ("collision_probability", "tx", "drops", "digest")
+    return {name: medium.get(name) for name in names} | {
+        "airtime_share": {name: spent / total for name, spent in airtime.items()} if total else None
+    }
+
+
+def tcp_counters(counters: Json | None) -> Json | None:
+    """Of each machine with connections, from boot to the end of the run."""
+    if counters is None:
+        return None
+    return {
+        name: {key: found[key] for key in TCP_COUNTERS if key in found}
+        for name, found in counters.items()
+    }
+
+
+def measure(run_dir: Path) -> Json:
+    """The measured part of RUN in DESIGN's summary.json, from a run directory."""
+    run = read_object(run_dir / "run.json") or {}
+    guest = read_object(run_dir / "guest.json") or {}
+    plan = run.get("plan") or {}
+    planned, workload = plan.get("flows") or [], plan.get("transfers") or []
+    traces = read_flows(run_dir, planned + workload)
+    flows = [_flow(trace, run, guest) for trace in traces[: len(planned)]]
+    down, up = (_connections(flows, direction) for direction in ("down", "up"))
+    known = None if down is None or up is None else down + up
+    transfers = response.sized_transfers(traces, guest.get("t0_s"))
+    return {
+        "goodput_mbps": _goodputs(flows, traces[len(planned) :], run, guest),
+        "offered_mbps": _offered(workload, run),
+        "ratio_down_up": None if down is None or up is None else ratio_down_up(down, up),
+        "jain": None if known is None else jain_index(known),
+        "flows": flows,
+        "transfers": transfers,
+        "response_time_s": response.by_direction(transfers),
+        "tcp": tcp_counters(read_object(run_dir / "counters.json")),
+        "medium": medium_summary(read_object(run_dir / "medium.json")),
+        "qdisc": read_list(run_dir / "qdisc.json"),
+    }
+
+
+def _flow(trace: FlowTrace, run: Json, guest: Json) -> Json:
+    t0_s, t1_s = guest.get("t0_s"), guest.get("t1_s")
+    curve = None if t1_s is None else cumulative_curve(trace, t1_s)
+    flow: Json = {
+        "id": trace.plan["id"],
+        "station": trace.plan["station"],
+        "dir": trace.plan["dir"],
+        "whole": _lasts(trace.plan, run),
+        "bytes": trace.receiver["bytes"] if trace.receiver else None,
+        "start_s": _since(t0_s, trace.client, "start_s"),
+        "end_s": _since(t0_s, trace.receiver, "end_s"),
+        "goodput_mbps": None,
+        "goodput_series": [],
+        "retrans": trace.sender["retrans"] if trace.sender else None,
+        "delay_ms": None,
+        "queue_delay_ms": None,
+    }
+    if curve is not None and t0_s is not None:
+        begin_s, end_s = t0_s + run["warmup_s"], t0_s + run["duration_s"]
+        flow["goodput_mbps"] = goodput_mbps(curve, begin_s, end_s)
+        flow["goodput_series"] = goodput_series(curve, t0_s, run["duration_s"])
+        flow["delay_ms"] = delay_ms(trace.delays, begin_s, trace.datagrams)
+        if trace.plan["dir"] == "pulse_down":
+            flow["queue_delay_ms"] = delay_ms(trace.waits, begin_s, trace.datagrams)
+    return flow
+
+
+def delay_ms(delays: Delays, begin_s: float, sent: int) -> Json | None:
+    """Delays in ms of the datagrams that came after a moment (to flowgen's interval between
+    records): how many (`n`), how many of all that were `sent` never came (`lost`), percentiles and
+    maximum. A lost one took longer than any: a percentile among the lost is None."""
+    each = sorted(us / 1000 for at_s, entry in delays if at_s > begin_s for us in entry)
+    if not sent:
+        return None
+    lost = max(0, sent - sum(len(entry) for _, entry in delays))
+    whole = [*each, *[math.inf] * lost]
+    figures = np.percentile(whole, DELAY_PERCENTILES, method="higher").tolist() if whole else []
+    names = [f"p{rank}" for rank in DELAY_PERCENTILES]
+    found: Json = {"n": len(each), "lost": lost} | dict.fromkeys(names)
+    found |= {name: x for name, x in zip(names, figures, strict=False) if math.isfinite(x)}
+    return found | {"max": each[-1] if each and not lost else None}
+
+
+def _goodputs(flows: Sequence[Json], workload: Sequence[FlowTrace], run: Json, guest: Json) -> Json:
+    """Mb/s of each direction and of both, flows and the workload's transfers together."""
+    received = [(flow["dir"], flow["goodput_mbps"]) for flow in flows]
+    received += [(trace.plan["dir"], _received(trace, run, guest)) for trace in workload]
+    goodputs = {
+        direction: [mbps for way, mbps in received if way == direction]
+        for direction in ("down", "up")
+    }
+    goodputs["total"] = goodputs["down"] + goodputs["up"]
+    return {name: None if None in each else _total(each) for name, each in goodputs.items()}
+
+
+def _received(trace: FlowTrace, run: Json, guest: Json) -> float | None:
+    """Goodput in Mb/s of a transfer over the whole window."""
+    if trace.unheard:
+        return 0.0
+    if "t0_s" not in guest or "t1_s" not in guest:
+        return None
+    curve = cumulative_curve(trace, float(guest["t1_s"]))
+    if curve is None:
+        return None
+    t0_s = float(guest["t0_s"])
+    return goodput_mbps(curve, t0_s + run["warmup_s"], t0_s + run["duration_s"])
+
+
+def _offered(workload: Sequence[Json], run: Json) -> float | None:
+    """What the workload's transfers amount to in Mb/s over the run; None without a workload."""
+    if not workload:
+        return None
+    offered_bytes = sum(int(transfer["bytes"]) for transfer in workload)
+    return offered_bytes * 8 / 1e6 / float(run["duration_s"])
+
+
+def _since(t0_s: float | None, record: Json | None, key: str) -> float | None:
+    if t0_s is None or record is None or record[key] is None:
+        return None
+    return round(float(record[key]) - t0_s, 9)
+
+
+def _lasts(plan: Json, run: Json) -> bool:
+    """Whether a connection is there in the whole window, by plan: only those can be compared."""
+    return bool(
+        "seconds" in plan
+        and plan["start_s"] <= run["warmup_s"]
+        and plan["start_s"] + plan["seconds"] >= run["duration_s"]
+    )
+
+
+def _connections(flows: Sequence[Json], direction: str) -> list[float] | None:
+    """Goodputs of a direction's connections of the whole window; None when one is not known."""
+    goodputs = [
+        flow["goodput_mbps"] for flow in flows if flow["dir"] == direction and flow["whole"]
+    ]
+    return None if None in goodputs else goodputs
+
+
+def _total(goodputs: Sequence[float] | None) -> float | None:
+    return sum(goodputs) if goodputs else None

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Why a run must not be believed.
+
+Principle: a run is right or it is invalid, never an outlier. A module that did not load, a
+medium that lost a frame or a kernel that warned can leave results that look plausible, and
+even good; so each run has to prove that nothing of the kind happened, and that its packets
+went through the queue under test: what the scheduler sent must be what the medium was given.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from apbed.analysis.run_directory import Json, read_flow_lines, read_flows, read_list, read_object
+
+PACKETS_APART = 16  # in flight at either snapshot, and frames that are not IP
+SHARE_APART = 0.01
+OBJECTS = ("run.json", "status.json", "guest.json", "medium.json")
+LISTS = ("qdisc_start.json", "qdisc.json")
+
+# What the kernel prints when something is wrong with the kernel.
+KERNEL_WARNING = re.compile(
+    r"WARNING:|BUG:|kernel BUG at|\bOops\b|Call Trace:|Kernel panic|general protection fault"
+    r"|UBSAN:|suspicious RCU usage|possible (circular|recursive) locking|possible deadlock"
+    r"|inconsistent lock state|INFO: (task|rcu|trying to register)|detected stall"
+    r"|kmemleak: \d+ new|unreferenced object|unregister_netdevice: waiting"
+)
+
+
+def why_invalid(run_dir: Path) -> str | None:
+    """One line saying why the run cannot be used, or None for a valid run."""
+    checks: tuple[Callable[[Path], str | None], ...] = (
+        _failed,
+        _kernel_warned,
+        _missing,
+        _guest_error,
+        _medium_error,
+        _flow_error,
+        _wrong_qdisc,
+        _bypassed_qdisc,
+    )
+    return next((why for check in checks if (why := check(run_dir))), None)
+
+
+def kernel_warning(log: str) -> str | None:
+    """The first line of a kernel log that reports a fault in the kernel, or None."""
+    return next((line.strip() for line in log.splitlines() if KERNEL_WARNING.search(line)), None)
+
+
+def qdisc_chain(qdiscs: list[Json]) -> list[Json]:
+    """A device's qdiscs from the root down, following the first child of each."""
+    chain = [qdisc for qdisc in qdiscs if qdisc.get("root")][:1]
+    while chain:
+        below = [
+            qdisc
+            for qdisc in qdiscs
+            if str(qdisc.get("parent", "")).split(":")[0] == _major(chain[-1])
+            and qdisc not in chain
+        ]
+        if not below:
+            break
+        chain.append(below[0])
+    return chain
+
+
+def _major(qdisc: Json) -> str:
+    return str(qdisc.get("handle", "")).split(":")[0]
+
+
+def _failed(run_dir: Path) -> str | None:
+    status = read_object(run_dir / "status.json")
+    if status is None:
+        return "the run did not end: status.json is missing"
+    if status.get("state") != "done":
+        return str(status.get("why") or "the run failed")
+    return None
+
+
+def _kernel_warned(run_dir: Path) -> str | None:
+    for name in ("dmesg.log", "console.log"):
+        try:
+            log = (run_dir / name).read_text(errors="replace")
+        except OSError:
+            return f"{name} is missing"
+        if line := kernel_warning(log):
+            return f"kernel warning in {name}: {line}"
+    return None
+
+
+def _missing(run_dir: Path) -> str | None:
+    for name in OBJECTS:
+        if read_object(run_dir / name) is None:
+            return f"{name} is missing or broken"
+    for name in LISTS:
+        if read_list(run_dir / name) is None:
+            return f"{name} is missing or broken"
+    return None
+
+
+def _guest_error(run_dir: Path) -> str | None:
+    errors = _object(run_dir, "guest.json").get("errors")
+    return f"in the guest: {errors[0]}" if errors else None
+
+
+def _medium_error(run_dir: Path) -> str | None:
+    integrity = _object(run_dir, "medium.json").get("integrity")
+    if not integrity:
+        return "the medium did not report its integrity"
+    counted = [f"{name} {count}" for name, count in integrity.items() if count]
+    return f"the medium was not intact: {', '.join(counted)}" if counted else None
+
+
+def _flow_error(run_dir: Path) -> str | None:
+    try:
+        for entry in read_flow_lines(run_dir):
+            if entry["event"] == "flow" and entry["error"]:
+                return f"flow {entry['id']} failed at the {entry['side']}: {entry['error']}"
+    except ValueError as error:
+        return str(error)
+    plan = _object(run_dir, "run.json").get("plan", {})
+    for trace in read_flows(run_dir, [*plan.get("flows", []), *plan.get("transfers", [])]):
+        if trace.receiver is None and not trace.unheard:
+            return f"flow {trace.plan['id']} has no record of its receiver"
+        if trace.client is None:
+            return f"flow {trace.plan['id']} has no record of its client"
+        if trace.client["start_s"] is None:
+            return f"flow {trace.plan['id']} was not started in time"
+    return None
+
+
+def _wrong_qdisc(run_dir: Path) -> str | None:
+    expected = list(_object(run_dir, "guest.json").get("qdisc_expected") or [])
+    if not expected:
+        return "guest.json does not say which qdisc was expected"
+    for name in LISTS:
+        kinds = [str(qdisc.get("kind")) for qdisc in qdisc_chain(_list(run_dir, name))]
+        if kinds[: len(expected)] != expected:
+            found = " > ".join(kinds) or "no qdisc"
+            return f"the device had {found} instead of {' > '.join(expected)} ({name})"
+    return None
+
+
+def _bypassed_qdisc(run_dir: Path) -> str | None:
+    """The medium is marked when qdisc_start.json is taken, so both count the same time."""
+    depth = len(_object(run_dir, "guest.json")["qdisc_expected"])
+    start, end = (qdisc_chain(_list(run_dir, name))[depth - 1] for name in LISTS)
+    sent = int(end.get("packets", 0)) - int(start.get("packets", 0))
+    stations = _object(run_dir, "medium.json").get("stations", [])
+    # With EDCA its other access categories are ap-bk, ap-vi and ap-vo.
+    found = [one["data_frames_in"] for one in stations if one["name"].split("-")[0] == "ap"]
+    if not found:
+        return "the medium has no station named ap"
+    frames = sum(found)
+    if sent <= 0:
+        return f"no packet went through {end.get('kind')}; the medium got {frames} frames"
+    apart = max(PACKETS_APART, SHARE_APART * frames)
+    if not -apart <= sent - frames <= apart + _withheld(run_dir):
+        return f"{end.get('kind')} sent {sent} packets but the medium got {frames} frames"
+    return None
+
+
+def _withheld(run_dir: Path) -> int:
+    """Datagrams for stations that slept: mac80211 drops what it holds for too long, or too much."""
+    plan = _object(run_dir, "run.json").get("plan", {})
+    sleepers = {sleep["station"] for sleep in plan.get("sleeps", [])}
+    flows = [flow for flow in plan.get("flows", []) if flow["station"] in sleepers]
+    traces = read_flows(run_dir, [flow for flow in flows if flow["dir"] == "pulse_down"])
+    return sum(trace.datagrams for trace in traces)
+
+
+def _object(run_dir: Path, name: str) -> Json:
+    return read_object(run_dir / name) or {}
+
+
+def _list(run_dir: Path, name: str) -> list[Json]:
+    return read_list(run_dir / name) or []

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The `apbed` command: one sub-command per module, each with `add_parser` and a `func`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from apbed.errors import ApbedError
+from apbed.processes import signals_as_interrupt
+
+COMMANDS = (
+    "apbed.cli.run",
+    "apbed.cli.report",
+    "apbed.cli.model",
+    "apbed.cli.listing",
+    "apbed.cli.doctor",
+    "apbed.cli.kernel",
+    "apbed.cli.boot",
+    "apbed.cli.distro",
+)
+
+EXAMPLES = """\
+examples:
+  apbed doctor                                   what is missing, and how to get it
+  apbed list                                     the scenarios that come with apbed
+  apbed run testbed/scenarios/demo.toml          run one; out/demo/report.html shows it
+  apbed run demo --set seeds=[1,2,3] --jobs 2    the same with other values
+  apbed report out/demo                          compute the metrics and the report again
+  apbed model http-queueing                      what a paper's equations say
+  apbed kernel build --version 7.2               build another lab kernel
+  apbed boot -- uname -a                         one command inside the lab kernel
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The whole command line, built from the sub-command modules."""
+    top = argparse.ArgumentParser(
+        prog="apbed",
+        description="A virtual-time test bed for fair TCP on Wi-Fi access points.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    subparsers = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name in COMMANDS:
+        import_module(name).add_parser(subparsers)
+    return top
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one sub-command.
+
+    Exit status: 0 done, 1 failed (one line says why), 2 usage, 130 Ctrl-C or ended by a signal.
+    """
+    args = parser().parse_args(argv)
+    try:
+        with signals_as_interrupt():
+            status: int = args.func(args)
+    except ApbedError as error:
+        print(f"apbed: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("apbed: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # The reader (head, less) went away: not an error worth a traceback.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return status

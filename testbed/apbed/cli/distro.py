@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""`apbed distro`: the distribution's own kernel, in an emulated machine."""
+
+from __future__ import annotations
+
+import argparse
+
+from apbed.errors import ApbedError
+from apbed.kernels import distro
+
+EXAMPLES = """\
+examples:
+  apbed distro fetch
+  make -C kernel KDIR="$(apbed distro tree)"
+  apbed distro boot -- uname -a
+  apbed distro boot --cpus 2 -- sh selftests/tcp/ackskip_guest.sh churn
+
+The host's file system is the root, read-only; nothing is installed, KVM is not used.
+"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add `distro` and its sub-commands."""
+    top = subparsers.add_parser(
+        "distro",
+        help="run a command in the distribution's own kernel",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = top.add_subparsers(dest="distro_command", metavar="COMMAND", required=True)
+    fetch = commands.add_parser("fetch", help="unpack kernel, headers and QEMU into the cache")
+    fetch.set_defaults(func=_fetch)
+    tree = commands.add_parser("tree", help="print its headers: KDIR for kernel/")
+    tree.set_defaults(func=_tree)
+    boot = commands.add_parser("boot", help="run one command in it, as root")
+    boot.add_argument(
+        "--cpus", type=int, default=1, metavar="N", help="1: virtual time; more: the host's (1)"
+    )
+    boot.add_argument(
+        "--limit", type=float, default=600.0, metavar="S", help="wall seconds at most (600)"
+    )
+    boot.add_argument("words", nargs=argparse.REMAINDER, metavar="-- COMMAND")
+    boot.set_defaults(func=_boot)
+
+
+def _fetch(_: argparse.Namespace) -> int:
+    kernel = distro.fetch()
+    print(f"{kernel.release} ({kernel.packages.parent})")
+    return 0
+
+
+def _tree(_: argparse.Namespace) -> int:
+    print(distro.find().build_dir)
+    return 0
+
+
+def _boot(args: argparse.Namespace) -> int:
+    command = args.words[1:] if args.words[:1] == ["--"] else args.words
+    if not command:
+        raise ApbedError("boot needs a command: apbed distro boot -- COMMAND [ARG]...")
+    return distro.boot(distro.find(), command, args.cpus, args.limit)

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""`apbed run`: a scenario in; runs, summary.json, report.html and a table out."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from apbed.analysis import report, summary
+from apbed.cli.progress import observer
+from apbed.errors import ApbedError
+from apbed.run import runner
+from apbed.scenario import parse
+
+EXAMPLES = """\
+examples:
+  apbed run demo
+  apbed run testbed/scenarios/demo.toml --set seed=[1,2,3,4,5] --jobs 2 --out out/seeds
+  apbed run demo --set ap.qdisc='lasack limit 100' --set ap.inflight=0
+  apbed run demo --dry-run
+
+Finished runs whose inputs did not change are kept; an interrupted campaign resumes.
+Exit status: 0 when every run is valid, 1 otherwise.
+"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add `apbed run`."""
+    parser = subparsers.add_parser(
+        "run",
+        help="run a scenario and report on it",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("scenario", help="a scenario file, or the name of one from `apbed list`")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="replace a value of the scenario; a list sweeps over it",
+    )
+    parser.add_argument("--out", type=Path, metavar="DIR", help="where to (default out/NAME)")
+    parser.add_argument(
+        "--jobs", type=_count, metavar="N", help="guests at once (default: one per processor)"
+    )
+    parser.add_argument("--backend", choices=("uml", "vng", "ssh"), default="uml")
+    parser.add_argument("--dry-run", action="store_true", help="list the runs and stop")
+    parser.add_argument("--json", action="store_true", help="print summary.json instead of a table")
+    parser.set_defaults(func=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the scenario; 0 when every run is valid."""
+    if args.backend != "uml":
+        raise ApbedError(f"--backend {args.backend} does not exist yet; use uml")
+    plan = parse.load(parse.find(args.scenario), args.set)
+    if args.dry_run:
+        print("\n".join(run.id for run in plan.runs))
+        return 0
+    out: Path = args.out or Path("out") / plan.name
+    jobs = min(args.jobs or len(os.sched_getaffinity(0)), len(plan.runs))
+    with observer(plan, sys.stderr) as notify:
+        runner.run_all(plan, out, jobs, notify)
+    result = summary.summarize(out)
+    report.write_report(out)
+    if args.json:
+        print(json.dumps(result, indent=1))
+    else:
+        print(report.render_table(result))
+        print(_speed(result, jobs))
+        print(f"Report: {out / 'report.html'}")
+    return _verdict(result)
+
+
+def _speed(result: dict[str, Any], jobs: int) -> str:
+    """Virtual seconds per wall second of one run, which tells how long a campaign takes."""
+    timed = [run for run in result["runs"] if run["virtual_s"] and run["wall_s"]]
+    if not timed:
+        return "Speed: no run ended"
+    ratios = sorted(run["virtual_s"] / run["wall_s"] for run in timed)
+    return (
+        f"Speed: {ratios[0]:.2f} to {ratios[-1]:.2f} virtual seconds per wall second and run, "
+        f"{jobs} at once"
+    )
+
+
+def _verdict(result: dict[str, Any]) -> int:
+    invalid = [run for run in result["runs"] if not run["valid"]]
+    for run in invalid:
+        print(f"apbed: invalid: {run['id']}: {run['why_invalid']}", file=sys.stderr)
+    return 1 if invalid else 0
+
+
+def _count(word: str) -> int:
+    if not word.isdigit() or int(word) < 1:
+        raise argparse.ArgumentTypeError(f"{word!r}: expected a whole number of at least 1")
+    return int(word)

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Turns a source package and a recipe into a bootable lab kernel.
+
+Principle: allnoconfig plus a short fragment gives a kernel with nothing but
+what the lab uses, in minutes (Documentation/kbuild/kconfig.rst,
+Documentation/virt/uml/user_mode_linux_howto_v2.rst of the kernel). The tree
+is built in place and in relative paths, so that it can be renamed.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from apbed.errors import ApbedError
+from apbed.kernels.make import Report, run
+from apbed.kernels.packages import Source
+from apbed.kernels.recipe import Recipe
+from apbed.processes import signals_as_interrupt
+
+# Steps make prints for a kernel never built here before, as measured; the
+# next build takes the count of the last one.
+FIRST_STEPS = {"6.1": 1400, "6.12": 1500, "7.2": 1600}
+
+# The same inputs give the same binary, wherever and whenever it is built.
+REPRODUCIBLE = {
+    "KBUILD_BUILD_USER": "apbed",
+    "KBUILD_BUILD_HOST": "lab",
+    "KBUILD_BUILD_TIMESTAMP": "1970-01-01",
+}
+
+# Where a kernel tree has tdc.py.
+TDC = "tools/testing/selftests/tc-testing"
+
+# What external modules and the tools that read a kernel need; the rest of a
+# built tree goes.
+KEPT = {
+    *("Kbuild", "Makefile", ".config", "Module.symvers", "System.map"),
+    *("arch", "include", "scripts"),
+}
+
+
+@dataclass(frozen=True)
+class BuildRecord:
+    """kernel.json: what a cached kernel is and was made from."""
+
+    schema: int
+    version: str
+    release: str
+    debug: bool
+    recipe: str  # digest of fragments and patches
+    source: str  # version of the linux-source package
+    compiler: str
+    seconds: float
+    steps: int
+    stock: bool = False  # without the series of kernel/ackskip/patches
+
+
+def _unpack(source: Source, directory: Path, log: Path, *members: str) -> Path:
+    """The source tree of a linux-source package, or only `members` of it, in `directory`/tree."""
+    archive = source.archive
+    if archive.suffix == ".deb":
+        run(["dpkg-deb", "-x", str(archive), "package"], log, cwd=directory)
+        archive = next((directory / "package/usr/src").glob("linux-source-*.tar.xz"))
+    tree = directory / "tree"
+    tree.mkdir()
+    unpack = ["tar", "-I", "xz -T0", "--strip-components=1", "--no-same-owner", "-xf", str(archive)]
+    run([*unpack, "--wildcards", *members] if members else unpack, log, cwd=tree)
+    shutil.rmtree(directory / "package", ignore_errors=True)
+    return tree
+
+
+def unpack_source(source: Source, directory: Path, log: Path) -> Path:
+    """The pristine source, in `directory`/tree."""
+    log.write_text("")
+    with signals_as_interrupt():
+        return _unpack(source, directory, log)
+
+
+def unpack_tdc(source: Source, directory: Path, log: Path) -> None:
+    """The kernel's own tests of tc, in `directory`/tree/`TDC`."""
+    log.write_text("")
+    with signals_as_interrupt():
+        _unpack(source, directory, log, f"*/{TDC}")
+
+
+def _configure(recipe: Recipe, tree: Path, log: Path) -> None:
+    """Write the tree's .config; ApbedError naming the symbols Kconfig refused."""
+    make = ["make", f"ARCH={recipe.arch}"]
+    run([*make, recipe.base], log, cwd=tree)
+    dot_config = tree / ".config"
+    with dot_config.open("a") as config:
+        config.write(recipe.config())
+    run([*make, "olddefconfig"], log, cwd=tree)
+    lost = recipe.lost_symbols(dot_config.read_text())
+    if lost:
+        names = " + ".join(path.name for path in recipe.fragments)
+        raise ApbedError(f"{names}: not taken by kernel {recipe.version}: {', '.join(lost)}")
+
+
+def _source_tree(recipe: Recipe, source: Source, directory: Path, log: Path) -> Path:
+    """An unpacked, patched and configured tree in `directory`/tree."""
+    report = Report(f"kernel {recipe.name}")
+    log.write_text("")
+    report.phase(f"unpacking {source.archive.name} ({source.package_version})")
+    tree = _unpack(source, directory, log)
+    for patch in recipe.patches:
+        run(["patch", "-p1", "-s", "-i", str(patch)], log, cwd=tree)
+    report.phase("configuring")
+    _configure(recipe, tree, log)
+    return tree
+
+
+def build_kernel(
+    recipe: Recipe, source: Source, directory: Path, log: Path, steps_before: int | None
+) -> BuildRecord:
+    """Build into an empty directory: linux, mac80211_hwsim.ko and tree/.
+
+    `steps_before` is the count of make's steps of an earlier build, for the
+    time left. ApbedError names the log; nothing is left running then.
+    """
+    begin = time.monotonic()
+    digest = recipe.digest()  # of the files as they are read, not as they are later
+    with signals_as_interrupt():
+        tree = _source_tree(recipe, source, directory, log)
+        make = ["make", "ARCH=um", f"-j{len(os.sched_getaffinity(0))}"]
+        report = Report(f"kernel {recipe.name}")
+        with report.counting("compiling", steps_before or FIRST_STEPS[recipe.version]) as count:
+            run(make, log, cwd=tree, env=REPRODUCIBLE, on_line=count)
+        (tree / "linux").rename(directory / "linux")
+        next(tree.rglob("mac80211_hwsim.ko")).rename(directory / "mac80211_hwsim.ko")
+        _prune(tree)
+    version_line = subprocess.run(["gcc", "--version"], capture_output=True, text=True).stdout
+    return BuildRecord(
+        schema=1,
+        version=recipe.version,
+        release=(tree / "include/config/kernel.release").read_text().strip(),
+        debug=recipe.debug,
+        recipe=digest,
+        source=source.package_version,
+        compiler=version_line.splitlines()[0],
+        seconds=round(time.monotonic() - begin, 1),
+        steps=count.steps,
+        stock=recipe.stock,
+    )
+
+
+def prepare_tree(recipe: Recipe, source: Source, directory: Path, log: Path) -> None:
+    """Make `directory`/tree fit to compile external modules; links no kernel.
+
+    It knows no exported symbols, so modpost can only warn about them.
+    """
+    with signals_as_interrupt():
+        tree = _source_tree(recipe, source, directory, log)
+        Report(f"kernel {recipe.name}").phase("preparing to compile modules")
+        make = ["make", f"ARCH={recipe.arch}", f"-j{len(os.sched_getaffinity(0))}"]
+        run([*make, "modules_prepare"], log, cwd=tree, env=REPRODUCIBLE)
+        (tree / "Module.symvers").touch()
+        _prune(tree)
+
+
+def _prune(tree: Path) -> None:
+    """Keep of a built tree what Debian's headers packages hold: about 70 MB of 1.6 GB."""
+    objtool = tree / "tools/objtool/objtool"  # checks every object compiled for x86_64
+    checker = objtool.read_bytes() if objtool.exists() else b""
+    for entry in list(tree.iterdir()):
+        if entry.name not in KEPT:
+            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+    if checker:
+        objtool.parent.mkdir(parents=True)
+        objtool.write_bytes(checker)
+        objtool.chmod(0o755)
+    for other in (tree / "arch").iterdir():
+        if other.is_dir() and other.name not in ("um", "x86"):
+            shutil.rmtree(other)
+    for path in (tree / "arch").rglob("*"):
+        if path.suffix in (".o", ".a", ".c", ".S"):
+            path.unlink()

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Lab kernels: User-mode Linux built once and kept outside the tree.
+
+Principle: a finished kernel appears in the cache by one rename, under a name
+made of its inputs; a lock makes a second builder wait and then reuse it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from apbed.errors import ApbedError
+from apbed.kernels import packages
+from apbed.kernels.build import (
+    TDC,
+    BuildRecord,
+    build_kernel,
+    prepare_tree,
+    unpack_source,
+    unpack_tdc,
+)
+from apbed.kernels.recipe import Recipe
+
+
+@dataclass(frozen=True)
+class LabKernel:
+    """One built lab kernel in the cache."""
+
+    version: str  # kernel line: "6.1"
+    release: str  # uname -r: "6.1.192-lab"
+    debug: bool
+    key: str
+    linux: Path  # the bootable binary
+    build_dir: Path  # tree for external modules
+    hwsim: Path  # mac80211_hwsim.ko
+    source: str  # version of the distribution's source package
+    seconds: float  # what the build took
+    steps: int  # make's output lines, the next build's estimate
+    stock: bool  # without the series of kernel/ackskip/patches
+
+
+def cache_dir() -> Path:
+    """Where the kernels are: ${XDG_CACHE_HOME:-~/.cache}/lasack/kernels."""
+    return packages.cache_root() / "kernels"
+
+
+def default_version() -> str:
+    """The kernel line the distribution itself ships.
+
+    Raises ApbedError on a release whose line is not supported.
+    """
+    release = packages.codename()
+    if release not in packages.NATIVE:
+        known = ", ".join(packages.VERSIONS)
+        raise ApbedError(
+            f"no default lab kernel for distribution release {release or '(unknown)'}: "
+            f"name one of {known}"
+        )
+    return packages.NATIVE[release]
+
+
+def _load(directory: Path) -> tuple[LabKernel, str] | None:
+    """The kernel in a cache directory and its recipe's digest; None if it is not whole."""
+    try:
+        stored = json.loads((directory / "kernel.json").read_text())
+        record = BuildRecord(**stored)
+    except (OSError, ValueError, TypeError):
+        return None
+    linux, hwsim = directory / "linux", directory / "mac80211_hwsim.ko"
+    if not (linux.exists() and hwsim.exists()):
+        return None
+    kernel = LabKernel(
+        version=record.version,
+        release=record.release,
+        debug=record.debug,
+        key=directory.name,
+        linux=linux,
+        build_dir=directory / "tree",
+        hwsim=hwsim,
+        source=record.source,
+        seconds=record.seconds,
+        steps=record.steps,
+        stock=record.stock,
+    )
+    return kernel, record.recipe
+
+
+def cached() -> list[LabKernel]:
+    """Every finished kernel, current or not, by version."""
+    loaded = (_load(path.parent) for path in cache_dir().glob("*/kernel.json"))
+    kernels = [entry[0] for entry in loaded if entry]
+    return sorted(
+        kernels, key=lambda kernel: (kernel.version, kernel.debug, kernel.stock, kernel.source)
+    )
+
+
+def find(version: str | None = None, debug: bool = False, stock: bool = False) -> LabKernel | None:
+    """The cached kernel of today's fragments and patches, or None.
+
+    Among several source packages the one built last wins; none is looked up,
+    so this needs no network.
+    """
+    recipe = Recipe(version or default_version(), debug, stock=stock)
+    matching = sorted(
+        cache_dir().glob(f"{recipe.slug}-*/kernel.json"), key=lambda path: path.stat().st_mtime
+    )
+    for path in reversed(matching):
+        loaded = _load(path.parent)
+        if loaded and loaded[1] == recipe.digest():
+            return loaded[0]
+    return None
+
+
+@contextmanager
+def locked(name: str) -> Iterator[None]:
+    """Hold a lock of the cache; says so when another process has it."""
+    path = cache_dir() / f"{name}.lock"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"apbed: waiting for the other build of {name}", file=sys.stderr, flush=True)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@contextmanager
+def whole(final: Path) -> Iterator[Path]:
+    """A directory to work in that becomes `final` on success and vanishes otherwise."""
+    partial = final.with_name(final.name + ".partial")
+    shutil.rmtree(partial, ignore_errors=True)  # of a killed build: the lock is ours
+    partial.mkdir()
+    try:
+        yield partial
+        if final.exists():
+            shutil.rmtree(final)
+        partial.rename(final)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def _locate(version: str) -> packages.Source:
+    """The source package; one process at a time uses apt's private state."""
+    with locked("packages"):
+        return packages.locate(version)
+
+
+def build(version: str | None = None, debug: bool = False, stock: bool = False) -> LabKernel:
+    """The lab kernel of this version, built now unless it is in the cache.
+
+    Takes minutes the first time; raises ApbedError naming the log if it fails.
+    """
+    recipe = Recipe(version or default_version(), debug, stock=stock)
+    kernel = find(recipe.version, debug, stock)
+    if kernel:
+        return kernel
+    with locked(recipe.slug):
+        kernel = find(recipe.version, debug, stock)
+        if kernel:
+            return kernel
+        source = _locate(recipe.version)
+        key = f"{recipe.slug}-{source.package_version.replace('~', '_')}-{recipe.digest()}"
+        before = [
+            old.steps for old in cached() if (old.version, old.debug) == (recipe.version, debug)
+        ]
+        with whole(cache_dir() / key) as directory:
+            log = cache_dir() / f"{recipe.slug}.log"
+            record = build_kernel(recipe, source, directory, log, before[-1] if before else None)
+            (directory / "kernel.json").write_text(json.dumps(asdict(record), indent=1) + "\n")
+    kernel = find(recipe.version, debug, stock)
+    if not kernel:
+        raise ApbedError(f"the kernel built in {cache_dir() / key} is not whole: see {log}")
+    return kernel
+
+
+def module_tree(version: str | None = None, arch: str = "um") -> Path:
+    """A tree to compile external modules in, prepared now unless it is in the cache.
+
+    For "um" a cached lab kernel's own tree serves. Another tree has no
+    Module.symvers: modules built in it compile, but are not fit to load.
+    """
+    recipe = Recipe(version or default_version(), arch=arch)
+    kernel = find(recipe.version) if arch == "um" else None
+    if kernel:
+        return kernel.build_dir
+    name = f"tree-{recipe.slug}-{recipe.digest()}"
+    final = cache_dir() / name
+    with locked(name):
+        if not final.exists():
+            source = _locate(recipe.version)
+            with whole(final) as directory:
+                prepare_tree(recipe, source, directory, cache_dir() / f"{name}.log")
+    return final / "tree"
+
+
+def unpack(version: str | None, directory: Path) -> Path:
+    """The distribution's pristine source of this version, in `directory`/tree."""
+    source = _locate(version or default_version())
+    directory = directory.resolve()
+    directory.mkdir(parents=True, exist_ok=True)
+    if (directory / "tree").exists():
+        raise ApbedError(f"{directory / 'tree'} is there already")
+    return unpack_source(source, directory, directory / "log")
+
+
+def tdc(version: str | None = None) -> Path:
+    """The directory of the kernel's tdc.py, unpacked now unless it is in the cache."""
+    name = f"tdc-{version or default_version()}"
+    final = cache_dir() / name
+    with locked(name):
+        if not final.exists():
+            source = _locate(version or default_version())
+            with whole(final) as directory:
+                unpack_tdc(source, directory, cache_dir() / f"{name}.log")
+    return final / "tree" / TDC

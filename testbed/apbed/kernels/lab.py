@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Boots a lab kernel, runs one command in it, and leaves nothing behind.
+
+A lab kernel is User-mode Linux with `time-travel=inf-cpu`: an unprivileged process whose
+clock stands still while code runs, so results do not depend on the machine's speed. The
+price is that a guest process that polls stops time for good. Hence the watchdog here: it
+looks at progress, not only at the wall clock, and asks the kernel which process is running.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
+
+from apbed.checkout import BUILD, GUEST
+from apbed.errors import ApbedError
+from apbed.kernels import cache
+from apbed.kernels.cache import LabKernel
+
+MEMORY_MB = 768
+BOOT_TIME_NS = 1767225600 * 10**9  # 2026-01-01, a guest's wall clock at boot
+MCONSOLE_MAGIC = 0xCAFEBABE
+POLL_S = 0.2
+GROUP_END_TRIES = 25
+
+
+@dataclass(frozen=True)
+class Guest:
+    """One command to run as root inside a lab kernel.
+
+    Only `out` is writable there. The console goes to the file `console` (None: this
+    process's own output). With `seed`, the kernel's random numbers follow from it.
+    """
+
+    kernel: LabKernel
+    command: Sequence[str]
+    out: Path
+    workdir: Path | None = None  # None: the caller's
+    seed: int | None = None
+    console: Path | None = None
+
+
+@dataclass(frozen=True)
+class Watchdog:
+    """When a guest is ended: no change of `progress` for `stall_s`, `limit_s` over, `cancel` set.
+
+    Both times are wall seconds. Without `progress` the growing console counts as progress.
+    """
+
+    stall_s: float = 60.0
+    limit_s: float | None = None
+    progress: Callable[[], object] | None = None
+    cancel: threading.Event = field(default_factory=threading.Event)
+
+
+@dataclass(frozen=True)
+class Boot:
+    """What came of one boot.
+
+    `status` is the command's exit status, or None when the kernel ended without one;
+    `why` then says in one line what happened. Times in seconds.
+    """
+
+    status: int | None
+    why: str | None
+    wall_s: float
+    virtual_s: float | None
+
+
+def kernel(version: str | None = None, debug: bool = False, stock: bool = False) -> LabKernel:
+    """The cached lab kernel of a line ("6.1"; None: the distribution's own), or an error."""
+    found = cache.find(version, debug, stock)
+    if found is None:
+        words = f" --version {version}" if version else ""
+        words += (" --debug" if debug else "") + (" --stock" if stock else "")
+        raise ApbedError(f"no such lab kernel yet; run `apbed kernel build{words}`")
+    return found
+
+
+def boot(guest: Guest, watchdog: Watchdog) -> Boot:
+    """Run the guest's command to its end, or until the watchdog ends it.
+
+    `out` gets exit-status, virtual-seconds and dmesg.log. Raises ApbedError when the kernel
+    cannot be started at all.
+    """
+    for stale in ("exit-status", "virtual-seconds", "dmesg.log"):
+        (guest.out / stale).unlink(missing_ok=True)
+    scratch = Path(tempfile.mkdtemp(prefix="apbed-"))
+    started = time.monotonic()
+    try:
+        with _open_console(guest.console) as stream:
+            process = _start(guest, scratch, stream)
+            try:
+                why = _watch(process, guest, watchdog, scratch)
+            finally:
+                _end_group(process)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    return _outcome(guest, why, time.monotonic() - started)
+
+
+def _open_console(console: Path | None) -> BinaryIO:
+    return os.fdopen(os.dup(1), "wb") if console is None else console.open("wb")
+
+
+def _size_of(console: Path | None) -> Callable[[], object]:
+    if console is None:
+        return time.monotonic  # nothing to look at: only the limit counts
+    return lambda: console.stat().st_size
+
+
+def _start(guest: Guest, scratch: Path, stream: BinaryIO) -> subprocess.Popen[bytes]:
+    """Start the kernel in a process group of its own, so that its stubs can be ended too."""
+    init = scratch / "init"
+    workdir = guest.workdir or Path.cwd()
+    # Without a file for all of it, the kernel's messages go to standard error.
+    apart = guest.console is None
+    consoles = ["con0=fd:0,fd:2", "con1=null,fd:1"] if apart else ["con0=fd:0,fd:1"]
+    words = [str(GUEST / "init.sh"), "/dev/tty1" if apart else "/dev/console"]
+    words += [str(guest.out.resolve()), str(workdir.resolve())]
+    words += guest.command
+    init.write_text(f"#!/bin/sh\nexec {shlex.join(words)}\n")
+    init.chmod(0o755)
+    environment = dict(os.environ)
+    if guest.seed is not None:
+        environment |= _seeded_random(guest.seed)
+    try:
+        return subprocess.Popen(
+            _command_line(guest.kernel, consoles),
+            cwd=scratch,
+            stdin=subprocess.DEVNULL,
+            stdout=stream,
+            stderr=None if apart else subprocess.STDOUT,
+            start_new_session=True,
+            env=environment,
+        )
+    except OSError as error:
+        raise ApbedError(
+            f"cannot start the lab kernel {guest.kernel.linux}: {error.strerror}; "
+            "try `apbed kernel build`"
+        ) from error
+
+
+def _command_line(kernel: LabKernel, consoles: Sequence[str]) -> list[str]:
+    """The kernel and its parameters.
+
+    They go into the kernel's random pool, so they must not vary from run to run: the guest
+    finds its init through the host's /proc, in the kernel's own working directory. The pool is
+    full at once, because waiting for entropy took 2.5 virtual seconds, or a tick more where the
+    run's directory had a deeper path.
+    """
+    return [
+        str(kernel.linux),
+        f"mem={MEMORY_MB}M",
+        "rootfstype=hostfs",
+        "rootflags=/",
+        "ro",
+        "init=/proc/self/cwd/init",
+        *consoles,
+        "con=null",
+        "time-travel=inf-cpu",
+        f"time-travel-start={BOOT_TIME_NS}",
+        "random.trust_cpu=on",
+        "seccomp=auto",
+        "quiet",
+        "umid=lab",
+        "uml_dir=.",
+    ]
+
+
+def _seeded_random(seed: int) -> dict[str, str]:
+    """The environment in which a kernel's random numbers follow from `seed`."""
+    library = BUILD / "lib" / "seeded_random.so"
+    if not library.exists():
+        raise ApbedError(f"{library} is missing; run `make all`")
+    return {"LD_PRELOAD": str(library), "LAB_RANDOM_SEED": str(seed)}
+
+
+def _watch(
+    process: subprocess.Popen[bytes], guest: Guest, watchdog: Watchdog, scratch: Path
+) -> str | None:
+    """Wait for the end; return None, or one line that says why the guest must be ended."""
+    progress = watchdog.progress or _size_of(guest.console)
+    started = since = time.monotonic()
+    seen = progress()
+    while process.poll() is None:
+        if watchdog.cancel.wait(POLL_S):
+            return "interrupted"
+        now = time.monotonic()
+        if (state := progress()) != seen:
+            seen, since = state, now
+        if now - since > watchdog.stall_s:
+            what = f"no progress for {watchdog.stall_s:.0f} s of wall time"
+        elif watchdog.limit_s is not None and now - started > watchdog.limit_s:
+            what = f"not done after {watchdog.limit_s:.0f} s of wall time"
+        else:
+            continue
+        return f"{what}; running in the guest: {_running_process(scratch, guest.console)}"
+    return None
+
+
+def _running_process(scratch: Path, console: Path | None) -> str:
+    """The guest process on the processor, by crashing the kernel: its report names it.
+
+    Through the kernel's own management console, a datagram socket (arch/um/drivers/mconsole.h).
+    """
+    if console is None:
+        return "unknown"
+    request = struct.pack("III512s", MCONSOLE_MAGIC, 2, 7, b"sysrq c")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+        try:
+            sender.sendto(request, str(scratch / "lab" / "mconsole"))
+        except OSError:
+            return "unknown"
+    time.sleep(1.0)
+    found = re.search(r"Comm: (.+?) (?:Not tainted|Tainted)", console.read_text(errors="replace"))
+    return found.group(1) if found else "unknown"
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> None:
+    """End the kernel and the stub processes that carry its guests' memory.
+
+    A stub whose tracer just died can miss the first signal, hence more than one.
+    """
+    for _ in range(GROUP_END_TRIES):
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            return
+        process.wait()
+        time.sleep(POLL_S / 10)
+
+
+def _outcome(guest: Guest, why: str | None, wall_s: float) -> Boot:
+    status: int | None = None
+    virtual_s: float | None = None
+    try:
+        status = int((guest.out / "exit-status").read_text())
+        virtual_s = float((guest.out / "virtual-seconds").read_text())
+    except (OSError, ValueError):
+        why = why or f"the lab kernel ended early: {_last_words(guest.console)}"
+    return Boot(None if why else status, why, wall_s, virtual_s)
+
+
+def _last_words(console: Path | None) -> str:
+    """The line of the console that says most about a sudden end."""
+    if console is None or not console.exists():
+        return "see the console"
+    lines = [line.strip() for line in console.read_text(errors="replace").splitlines()]
+    lines = [line for line in lines if line]
+    panics = [line for line in lines if "panic" in line or "Unable to mount" in line]
+    return (panics or lines or ["it printed nothing"])[-1][:200]

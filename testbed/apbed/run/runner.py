@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Runs the points of a scenario in lab kernels, several at once, and resumes.
+
+Principle: a run is a pure function of its inputs (plan, kernel, modules, tools), whose hash
+stands in its run.json; a finished run with the same hash is never run again. The runner
+starts things and writes down how they ended; it never computes a metric.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shlex
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from apbed.checkout import BUILD, GUEST, REPOSITORY
+from apbed.errors import ApbedError
+from apbed.kernels import lab
+from apbed.kernels.cache import LabKernel
+from apbed.scenario.parse import Run, Scenario
+
+MODULES = ("inflight", "sch_inflight", "sch_lasack")  # in the order they must be loaded
+# Loaded only by the runs that name them: each insmod is a process, which draws random numbers.
+MODULES_OF = {"ackwrr": "sch_ackwrr"}  # tc's word -> module
+STALL_S = 60.0  # wall seconds without a virtual second
+
+Notify = Callable[["Event"], None]
+
+
+@dataclass(frozen=True)
+class Event:
+    """What an observer hears: `state` is running, done, failed or kept."""
+
+    run: Run
+    state: str
+    virtual_s: float = 0.0
+    wall_s: float = 0.0
+    why: str | None = None
+
+
+@dataclass(frozen=True)
+class Bench:
+    """The programs and modules one kernel's runs use, by absolute path."""
+
+    kernel: LabKernel
+    dcfmedium: Path
+    flowgen: Path
+    tc_lib_dir: Path
+    modules: tuple[Path, ...]
+    modules_of: dict[str, Path]  # tc's word -> module to load beside these
+
+    def digests(self) -> dict[str, str]:
+        """SHA-256 of everything that runs and is ours, by name."""
+        files = [self.dcfmedium, self.flowgen, *self.modules, *self.modules_of.values()]
+        files += sorted(GUEST.iterdir())
+        files += sorted(self.tc_lib_dir.glob("q_*.so"))
+        return {file.name: _sha256(file) for file in files if file.is_file()}
+
+
+def bench(version: str) -> Bench:
+    """Everything needed to run on a kernel line ("default": the distribution's own)."""
+    kernel = lab.kernel(None if version == "default" else version)
+    modules = BUILD / "modules" / f"{kernel.release}-um"
+    found = Bench(
+        kernel,
+        BUILD / "bin" / "dcfmedium",
+        BUILD / "bin" / "flowgen",
+        BUILD / "tc",
+        tuple(modules / f"{name}.ko" for name in MODULES),
+        {word: modules / f"{name}.ko" for word, name in MODULES_OF.items()},
+    )
+    needed = (*found.modules, *found.modules_of.values())
+    for path in (found.dcfmedium, found.flowgen, found.tc_lib_dir, *needed):
+        if not path.exists():
+            words = "" if version == "default" else f" KERNEL={version}"
+            raise ApbedError(f"{path.relative_to(REPOSITORY)} is missing; run `make all{words}`")
+    return found
+
+
+def unheard(_event: Event) -> None:
+    """The observer of a campaign nobody watches."""
+
+
+def run_all(scenario: Scenario, out: Path, jobs: int, notify: Notify = unheard) -> bool:
+    """Run what is not done yet below `out`; true when every run was carried out.
+
+    `notify` hears of every change, from the pool's threads. Raises ApbedError before
+    anything starts if something is missing. Ctrl-C ends all running guests.
+    """
+    benches = {name: bench(name) for name in {run.params["kernel"] for run in scenario.runs}}
+    digests = {name: entry.digests() for name, entry in benches.items()}
+    out.mkdir(parents=True, exist_ok=True)
+    cancel = threading.Event()
+    with _only_user(out), ThreadPoolExecutor(max_workers=jobs) as pool:
+        command = ["apbed", "run", scenario.name, "--out", str(out)]
+        command += [f"--set={word}" for word in scenario.settings]
+        manifest = _manifest(scenario, benches, digests) | {"command": shlex.join(command)}
+        _write(out / "manifest.json", manifest)
+        futures = []
+        for run in scenario.runs:
+            name = run.params["kernel"]
+            one = _Job(scenario, run, benches[name], digests[name], out, notify, cancel)
+            futures.append(pool.submit(one.carry_out))
+        try:
+            return all(done for done in [future.result() for future in as_completed(futures)])
+        except BaseException:
+            cancel.set()
+            for future in futures:
+                future.cancel()
+            raise
+
+
+@contextmanager
+def _only_user(out: Path) -> Iterator[None]:
+    """Hold `out` for this campaign; ApbedError if another one has it. Leaves no lock file."""
+    descriptor = os.open(out, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise ApbedError(f"{out} is in use by another apbed run; wait, or give --out") from None
+    else:
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@dataclass(frozen=True)
+class _Job:
+    """One run on its way: what it is, what it runs on, and who hears of it."""
+
+    scenario: Scenario
+    run: Run
+    bench: Bench
+    digests: dict[str, str]
+    out: Path
+    notify: Notify
+    cancel: threading.Event
+
+    @property
+    def run_dir(self) -> Path:
+        return self.out / "runs" / self.run.id
+
+    def carry_out(self) -> bool:
+        """Run it unless it is done already; true when it is done, false when it failed."""
+        plan = _plan(self.run, self.bench)
+        inputs = json.dumps([_portable(plan), self.bench.kernel.key, self.digests], sort_keys=True)
+        inputs_hash = hashlib.sha256(inputs.encode()).hexdigest()
+        if _is_done(self.run_dir, inputs_hash):
+            self.notify(Event(self.run, "kept"))
+            return True
+        if self.cancel.is_set():
+            return False
+        shutil.rmtree(self.run_dir, ignore_errors=True)
+        self.run_dir.mkdir(parents=True)
+        _write(self.run_dir / "plan.json", plan)
+        record = {
+            "schema": 1,
+            "id": self.run.id,
+            "scenario": self.scenario.name,
+            "params": self.run.params | {"kernel": self.bench.kernel.release},
+            "duration_s": self.run.values["duration_s"],
+            "warmup_s": self.run.values["warmup_s"],
+            "inputs_hash": inputs_hash,
+            "plan": _portable(plan),
+        }
+        _write(self.run_dir / "run.json", record)
+        return self.boot()
+
+    def boot(self) -> bool:
+        """Boot the guest and write its status.json; true when it came to its end."""
+        script = ["/usr/bin/python3", str(GUEST / "cell.py"), str(self.run_dir.resolve())]
+        guest = lab.Guest(
+            self.bench.kernel,
+            script,
+            self.run_dir,
+            workdir=self.run_dir,
+            seed=self.run.values["seed"],
+            console=self.run_dir / "console.log",
+        )
+        progress = self.progress(time.monotonic())
+        result = lab.boot(guest, lab.Watchdog(STALL_S, progress=progress, cancel=self.cancel))
+        why = result.why or _guest_error(self.run_dir, result.status)
+        if why == "interrupted":
+            shutil.rmtree(self.run_dir)
+            return False
+        state = "failed" if why else "done"
+        status = {
+            "schema": 1,
+            "state": state,
+            "why": why,
+            "virtual_s": result.virtual_s,
+            "wall_s": round(result.wall_s, 3),
+        }
+        _write(self.run_dir / "status.json", status)
+        self.notify(Event(self.run, state, result.virtual_s or 0.0, result.wall_s, why))
+        return why is None
+
+    def progress(self, started: float) -> Callable[[], object]:
+        """What the watchdog looks at: the guest's step, then each virtual second of the flows."""
+        path = self.run_dir / "progress"
+
+        def read() -> object:
+            word = path.read_text().strip() if path.exists() else ""
+            virtual_s = float(word) if word.isdigit() else 0.0
+            self.notify(Event(self.run, "running", virtual_s, time.monotonic() - started))
+            return word
+
+        return read
+
+
+def _guest_error(run_dir: Path, status: int | None) -> str | None:
+    """The guest's own one line about what failed, or None."""
+    if status == 0:
+        return None
+    try:
+        return str(json.loads((run_dir / "guest.json").read_text())["errors"][0])
+    except (OSError, ValueError, LookupError):
+        return f"the guest's script failed with status {status}; see console.log"
+
+
+def _is_done(run_dir: Path, inputs_hash: str) -> bool:
+    try:
+        run = json.loads((run_dir / "run.json").read_text())
+        status = json.loads((run_dir / "status.json").read_text())
+    except (OSError, ValueError):
+        return False
+    return bool(run["inputs_hash"] == inputs_hash and status["state"] == "done")
+
+
+def _plan(run: Run, bench: Bench) -> dict[str, Any]:
+    """What the guest needs to know, with this machine's paths."""
+    plan: dict[str, Any] = {}
+    for path, value in run.values.items():
+        first, dot, rest = path.partition(".")  # a sysctl's own name has dots
+        table, key = (first, rest) if dot else ("", first)
+        (plan.setdefault(table, {}) if dot else plan)[key] = value
+    words = [*shlex.split(plan["ap"]["qdisc"]), *shlex.split(plan["station"]["qdisc"])]
+    modules = [*bench.modules, *(bench.modules_of[word] for word in MODULES_OF if word in words)]
+    plan |= {
+        "flows": run.flows,
+        "transfers": run.transfers,
+        "sleeps": run.sleeps,
+        "modules": [str(path) for path in modules],
+        "hwsim": str(bench.kernel.hwsim),
+        "tools": {
+            "dcfmedium": str(bench.dcfmedium),
+            "flowgen": str(bench.flowgen),
+            "tc_lib_dir": str(bench.tc_lib_dir),
+        },
+    }
+    return plan
+
+
+def _portable(plan: dict[str, Any]) -> dict[str, Any]:
+    """The plan without this machine's paths, whose contents are hashed instead."""
+    return {key: value for key, value in plan.items() if key not in ("modules", "hwsim", "tools")}
+
+
+def _manifest(
+    scenario: Scenario, benches: dict[str, Bench], digests: dict[str, dict[str, str]]
+) -> dict[str, Any]:
+    return {
+        "schema": 1,
+        "scenario": scenario.name,
+        "title": scenario.title,
+        "source": scenario.source,
+        "seeds": sorted({run.values["seed"] for run in scenario.runs}),
+        "runs": [run.id for run in scenario.runs],
+        "kernels": {
+            name: {
+                "release": entry.kernel.release,
+                "key": entry.kernel.key,
+                "sha256": digests[name],
+            }
+            for name, entry in benches.items()
+        },
+    }
+
+
+def _write(path: Path, table: dict[str, Any]) -> None:
+    partial = path.with_suffix(".partial")
+    partial.write_text(json.dumps(table, indent=1) + "\n")
+    partial.replace(path)
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What thinner ACKs gave, from summaries written here; what is expected is reckoned by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from apbed.analysis import ack_comparison
+from apbed.cli import main
+from apbed.errors import ApbedError
+
+SKIP = "wired.sysctl.net.ipv4.tcp_ack_skip"
+EVERY = "station.sysctl.net.ipv4.tcp_ack_every"
+# Seconds that two transfers of 1 Mbit took: at seed 1 and 2, none skipped and one.
+TOOK_S: dict[tuple[int, int], tuple[float, float | None]] = {
+    (1, 0): (1.0, 0.5),
+    (2, 0): (2.0, 2.0),
+    (1, 1): (0.5, 0.5),
+    (2, 1): (1.0, None),
+}
+
+
+def run(params: dict[str, Any], **parts: Any) -> dict[str, Any]:
+    """A valid RUN of one station."""
+    counters = {"InSegs": 0, "OutSegs": 0, "RetransSegs": 0, "TCPTimeouts": 0, "TCPDSACKRecv": 0}
+    whole = {"id": str(params), "valid": True, "why_invalid": None, "params": params}
+    whole |= {"flows": [{"station": "sta1", "dir": "up"}], "transfers": []}
+    whole["tcp"] = {"wired": counters, "sta1": counters}
+    whole["medium"] = {"collision_probability": 0.05}
+    whole["qdisc"] = [{"kind": "inflight", "drops": 10}, {"kind": "pfifo", "drops": 10}]
+    return whole | parts
+
+
+def write(directory: Path, runs: list[dict[str, Any]]) -> Path:
+    directory.mkdir(exist_ok=True)
+    (directory / "summary.json").write_text(json.dumps({"runs": runs}))
+    return directory
+
+
+def upload_runs() -> list[dict[str, Any]]:
+    found = []
+    for (seed, skip), times in TOOK_S.items():
+        one = run({"seed": seed, SKIP: skip, "station.retry": 16})
+        one["transfers"] = [{"bytes": 125_000, "response_s": took_s} for took_s in times]
+        one["tcp"] = {
+            "wired": {"InSegs": 200, "OutSegs": 100 // (skip + 1)},
+            "sta1": {"RetransSegs": 3 + skip, "TCPTimeouts": 0, "TCPDSACKRecv": 0},
+        }
+        found.append(one)
+    return found
+
+
+def test_gain_is_of_each_seed(tmp_path: Path) -> None:
+    """Seed 1: 1.5 Mb/s on average and 2; seed 2: 0.5 and 1, of what ended. 33 % and 100 %."""
+    none, one = ack_comparison.uploads(ack_comparison.load(write(tmp_path, upload_runs())))
+    assert (none.size, none.attempts, none.every, none.flows) == (125_000, 16, 2, 1)
+    assert none.mbps.mean == pytest.approx((1.5 + 0.5) / 2)
+    assert none.gain and none.gain.mean == 0
+    assert one.gain and one.gain.low == pytest.approx(1 / 3)
+    assert one.gain.high == pytest.approx(1.0)
+    assert (none.segments_per_ack, one.segments_per_ack) == (2.0, 4.0)
+    assert one.delivered_per_ack == 400 / (100 - 20)  # two runs that dropped 10 each
+    assert (none.unfinished, one.unfinished) == (0, 1)
+    assert one.counters == {"RetransSegs": 8, "TCPTimeouts": 0, "TCPDSACKRecv": 0}
+
+
+def test_a_gain_is_over_the_same_start(tmp_path: Path) -> None:
+    """Where skipping starts elsewhere is a row of its own."""
+    runs = upload_runs()
+    for one in runs[2:]:
+        one["params"]["wired.sysctl.net.ipv4.tcp_ack_skip_after"] = 0
+    fixed, default = ack_comparison.uploads(ack_comparison.load(write(tmp_path, runs)))
+    assert (fixed.after, fixed.skip, fixed.gain) == (0, 1, None)
+    assert (default.after, default.skip, default.gain and default.gain.mean) == (64, 0, 0)
+
+
+def test_an_invalid_run_is_refused(tmp_path: Path) -> None:
+    runs = upload_runs()
+    runs[2] |= {"valid": False, "why_invalid": "a stall"}
+    with pytest.raises(ApbedError, match="is invalid: a stall"):
+        ack_comparison.load(write(tmp_path, runs))
+
+
+def test_what_never_ended_is_no_throughput(tmp_path: Path) -> None:
+    runs = upload_runs()
+    for transfer in runs[0]["transfers"]:
+        transfer["response_s"] = None
+    with pytest.raises(ApbedError, match="no transfer ended"):
+        ack_comparison.uploads(ack_comparison.load(write(tmp_path, runs)))
+
+
+def test_commands_print_tables_and_draw(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Eq. 8 for d = 2 is 2.90 Mb/s; eq. 14 for 2000 bytes is 1.68 + 2 x 3.55 = 8.8 ms."""
+    figure = tmp_path / "gain.png"
+    uploads = write(tmp_path / "up", upload_runs())
+    words = ["model", "simultaneous-send", "--flows", "3", "--figure", str(figure)]
+    assert main([*words, "--beside", str(uploads)]) == 0
+    said = capsys.readouterr().out
+    assert "| 3 | 17.7% | 14.8% |" in said
+    assert "| 125 kB | 16 | 2 | 1 | 64 | 1.00 | +66.7% | 2.0, 4.0 | 2.2, 5.0 |" in said
+    assert "| 125 kB | 16 | 2 | 1 | 64 | 6, 8 | 0, 0 | 0, 0 | 1 |" in said
+    assert figure.read_bytes().startswith(b"\x89PNG")
+
+    downloads = run({"seed": 1, EVERY: 2}, goodput_mbps={"down": 2.61})
+    downloads["tcp"] = {"wired": {"InSegs": 50, "OutSegs": 100}}
+    beside = str(write(tmp_path / "down", [downloads]))
+    drawn = ["--beside", beside, "--figure", str(figure)]
+    assert main(["model", "http-queueing", *drawn]) == 0
+    assert "| 1 | 2 | 2.90 | 2.61 | -10.0% | 2.00 | 0.050 |" in capsys.readouterr().out
+
+    session = run({"seed": 1, EVERY: 3})
+    session["transfers"] = [{"bytes": 2000, "response_s": 0.01}, {"bytes": 9, "response_s": None}]
+    beside = str(write(tmp_path / "web", [session]))
+    assert main(["model", "http-queueing", "--sessions", beside]) == 0
+    assert "| 3 | 1 | 1 | 8.8 | 10.0 | +13.8% | 0 |" in capsys.readouterr().out
+
+
+def test_a_figure_shows_measurements(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["model", "http-queueing", "--figure", "x.png"]) == 1
+    assert "--figure needs --beside" in capsys.readouterr().err

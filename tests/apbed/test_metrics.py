@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Metrics against definitions and hand computation, on fabricated run directories."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from apbed.analysis import metrics, summary
+from apbed.errors import ApbedError
+from tests.apbed import fabricated_run as fabricated
+
+
+def test_jain_index_of_the_source() -> None:
+    """Jain 1984: 1 for equal shares, k/n when k of n share equally, independent of scale."""
+    assert metrics.jain_index([3.0, 3.0, 3.0]) == pytest.approx(1.0)
+    assert metrics.jain_index([1.0] * 20 + [0.0] * 80) == pytest.approx(0.2)
+    assert metrics.jain_index([1.0, 2.0]) == pytest.approx(metrics.jain_index([100.0, 200.0]))
+    assert metrics.jain_index([1.0, 2.0]) == pytest.approx(9 / 10)
+    assert metrics.jain_index([]) is None
+    assert metrics.jain_index([0.0, 0.0]) is None
+
+
+def test_ratio_is_per_connection() -> None:
+    """Equal numbers: paper 004's ratio of the totals; unequal ones: of the means."""
+    assert metrics.ratio_down_up([1.0, 3.0], [2.0, 6.0]) == pytest.approx(4 / 8)
+    assert metrics.ratio_down_up([1.0], [1.0, 1.0, 1.0]) == pytest.approx(1.0)
+    assert metrics.ratio_down_up([], [1.0]) is None
+    assert metrics.ratio_down_up([1.0], []) is None
+    assert metrics.ratio_down_up([1.0], [0.0]) is None
+    assert metrics.ratio_down_up([0.0], [1.0]) == 0.0
+
+
+def test_goodput_between_samples_is_on_the_line() -> None:
+    """10 Mb in 10 s and then nothing: 1 Mb/s inside, half of it when half the window is empty."""
+    curve = [(100.0, 0.0), (110.0, 1.25e6)]
+    assert metrics.goodput_mbps(curve, 102.5, 107.5) == pytest.approx(1.0)
+    assert metrics.goodput_mbps(curve, 105.0, 115.0) == pytest.approx(0.5)
+    assert metrics.goodput_mbps(curve, 120.0, 130.0) == 0.0
+
+
+def test_series_has_gaps_where_there_is_no_flow() -> None:
+    """A flow from 1.5 s to 3 s after t0: unknown before and after, not zero."""
+    series = metrics.goodput_series([(11.5, 0.0), (13.0, 187500.0)], 10.0, 5.0)
+    rates = [rate for _, rate in series]
+    assert [moment for moment, _ in series] == [0.5, 1.5, 2.5, 3.5, 4.5]
+    assert rates[0] is None and rates[3] is None and rates[4] is None
+    assert rates[1:3] == [pytest.approx(0.5), pytest.approx(1.0)]
+
+
+@pytest.mark.parametrize(("words", "rates"), fabricated.MEASURED.items())
+def test_measured_run(tmp_path: Path, words: str, rates: tuple[float, float]) -> None:
+    """What was written comes out, with the ratio and the index that follow from it."""
+    down, up = rates
+    found = metrics.measure(fabricated.run_directory(tmp_path / "run", words, down, up, noise=0.0))
+    expected = {"down": 2 * down, "up": 2 * up, "total": 2 * (down + up)}
+    assert found["goodput_mbps"] == pytest.approx(expected, rel=1e-4)
+    assert found["ratio_down_up"] == pytest.approx(down / up, rel=1e-4)
+    jain = (2 * (down + up)) ** 2 / (4 * 2 * (down**2 + up**2))
+    assert found["jain"] == pytest.approx(jain, rel=1e-4)
+    flow = found["flows"][0]
+    assert (flow["id"], flow["station"], flow["dir"]) == ("up1", "sta1", "up")
+    assert flow["goodput_mbps"] == pytest.approx(up, rel=1e-4)
+    assert flow["start_s"] == pytest.approx(0.004)
+    assert flow["retrans"] == 17
+    assert len(flow["goodput_series"]) == 40
+    assert found["response_time_s"]["down"]["n"] == 0
+    assert found["medium"]["airtime_share"] == pytest.approx(
+        {"success": 33 / 40, "collision": 1.6 / 40, "broadcast": 0.4 / 40, "idle": 5 / 40}
+    )
+    assert found["medium"]["digest"] == "0000000000000001"
+    assert found["qdisc"][1]["kind"] == words.split()[0]
+
+
+def test_window_leaves_out_the_warmup(tmp_path: Path) -> None:
+    """All bytes in the first four seconds: none in the window from 5 s to 40 s."""
+    path = fabricated.run_directory(tmp_path / "run")
+    start = fabricated.T0_S
+    line = {"id": "up1", "dir": "up", "side": "receiver", "event": "flow", "bytes": 10**6}
+    line |= {
+        "start_s": start,
+        "first_byte_s": start,
+        "end_s": start + 4,
+        "retrans": None,
+        "error": None,
+    }
+    (path / "flows" / "up1.jsonl").write_text(json.dumps(line) + "\n")
+    flow = metrics.measure(path)["flows"][0]
+    assert flow["goodput_mbps"] == 0.0
+    assert flow["bytes"] == 10**6
+    assert flow["retrans"] is None
+
+
+def test_flow_cut_short_counts_until_the_end_of_the_run(tmp_path: Path) -> None:
+    """SIGTERM came at t1: bytes of an unfinished flow were counted then."""
+    path = fabricated.run_directory(tmp_path / "run")
+    start = fabricated.T0_S
+    line = {"id": "up1", "dir": "up", "side": "receiver", "event": "flow", "bytes": 40 * 125000}
+    line |= {"start_s": start, "first_byte_s": start, "end_s": None, "retrans": None, "error": None}
+    (path / "flows" / "up1.jsonl").write_text(json.dumps(line) + "\n")
+    flow = metrics.measure(path)["flows"][0]
+    assert flow["goodput_mbps"] == pytest.approx(1.0)
+    assert flow["end_s"] is None
+
+
+def test_response_time_runs_from_the_clients_start_to_the_last_byte(tmp_path: Path) -> None:
+    """Only finished sized transfers count."""
+    path = fabricated.run_directory(tmp_path / "run")
+    run = json.loads((path / "run.json").read_text())
+    for flow in run["plan"]["flows"]:
+        del flow["seconds"]
+        flow["bytes"] = 100_000
+    fabricated.write(path / "run.json", run)
+    for name, direction, seconds in (
+        ("up1", "up", 2.0),
+        ("up2", "up", None),
+        ("down1", "down", 1.0),
+        ("down2", "down", 4.0),
+    ):
+        client, server = ("sender", "receiver") if direction == "up" else ("receiver", "sender")
+        start = fabricated.T0_S
+        line = {"id": name, "dir": direction, "event": "flow", "bytes": 1, "error": None}
+        line |= {"first_byte_s": start, "retrans": 0}
+        line |= {"end_s": None if seconds is None else start + seconds}
+        ends = [line | {"side": client, "start_s": start}]
+        ends.append(line | {"side": server, "start_s": start + 0.5})
+        (path / "flows" / f"{name}.jsonl").write_text("".join(json.dumps(e) + "\n" for e in ends))
+    times = metrics.measure(path)["response_time_s"]
+    assert (times["up"]["n"], times["up"]["mean"]) == (1, pytest.approx(2.0))
+    assert (times["down"]["n"], times["down"]["mean"]) == (2, pytest.approx(2.5))
+
+
+def test_delays_of_a_call(tmp_path: Path) -> None:
+    """Of 101 datagrams 100 came after the warm-up and took 1 to 100 ms, one of 9 s before it. Half
+    of them took at most 51 ms, the least of which that is true. What the tap saw is the queue's and
+    no receiver's: it missed 99, so half of all never left it."""
+    path = fabricated.run_directory(tmp_path / "run")
+    run = json.loads((path / "run.json").read_text())
+    pulse = {"dir": "pulse_down", "bytes": 160, "count": 101}
+    run["plan"]["flows"][2] = run["plan"]["flows"][2] | pulse
+    fabricated.write(path / "run.json", run)
+    late, early = fabricated.T0_S + 6, fabricated.T0_S + 1
+    lines: list[dict[str, Any]] = [
+        {"event": "delays", "side": "receiver", "t_s": early, "us": [9_000_000]},
+        {
+            "event": "delays",
+            "side": "receiver",
+            "t_s": late,
+            "us": [1000 * k for k in range(1, 65)],
+        },
+        {
+            "event": "delays",
+            "side": "receiver",
+            "t_s": late,
+            "us": [1000 * k for k in range(65, 101)],
+        },
+        {"event": "delays", "side": "tap", "t_s": late, "us": [500, 1500]},
+        {"event": "sample", "side": "tap", "t_s": late, "bytes": 10**9},
+    ]
+    sent = {"event": "flow", "side": "sender", "bytes": 101 * 160, "start_s": fabricated.T0_S}
+    sent |= {"first_byte_s": fabricated.T0_S, "end_s": late, "retrans": None, "error": None}
+    received = sent | {"side": "receiver"}
+    text = "".join(json.dumps({"id": "down1"} | line) + "\n" for line in [*lines, sent, received])
+    (path / "flows" / "down1.jsonl").write_text(text)
+    up, _, down, _ = metrics.measure(path)["flows"]
+    assert up["delay_ms"] is None and up["queue_delay_ms"] is None
+    assert down["delay_ms"] == pytest.approx(
+        {"n": 100, "lost": 0, "p50": 51.0, "p90": 91.0, "p99": 100.0, "max": 100.0}
+    )
+    assert down["queue_delay_ms"] == {"n": 2, "lost": 99} | dict.fromkeys(
+        ("p50", "p90", "p99", "max")
+    )
+    assert down["bytes"] == 101 * 160
+
+
+def test_one_unknown_flow_makes_the_totals_unknown(tmp_path: Path) -> None:
+    """Missing is null, never zero."""
+    path = fabricated.run_directory(tmp_path / "run")
+    (path / "flows" / "down1.jsonl").unlink()
+    found = metrics.measure(path)
+    assert found["goodput_mbps"]["down"] is None
+    assert found["goodput_mbps"]["total"] is None
+    assert found["goodput_mbps"]["up"] > 0
+    assert found["ratio_down_up"] is None and found["jain"] is None
+    assert found["flows"][2]["goodput_mbps"] is None and found["flows"][2]["bytes"] is None
+
+
+def test_tcp_counters_are_the_kernels(tmp_path: Path) -> None:
+    """Those that tell how TCP fared, of each machine; None when the guest left none."""
+    path = fabricated.run_directory(tmp_path / "run")
+    assert metrics.measure(path)["tcp"] == {"wired": {"TCPTimeouts": 2, "InSegs": 9000}}
+    (path / "counters.json").unlink()
+    assert metrics.measure(path)["tcp"] is None
+
+
+def test_connections_that_come_or_go_are_not_compared(tmp_path: Path) -> None:
+    """One upload stops and one download starts inside the window: the ratio and the index are
+    of the other two, the totals of all."""
+    path = fabricated.run_directory(tmp_path / "run", down=1.0, up=2.0, noise=0.0)
+    run = json.loads((path / "run.json").read_text())
+    for flow in run["plan"]["flows"]:
+        flow |= {"up1": {"seconds": 20.0}, "down1": {"start_s": 20.0, "seconds": 20.0}}.get(
+            flow["id"], {}
+        )
+    fabricated.write(path / "run.json", run)
+    for name, mbps in (("up1", 0.1), ("down1", 0.2)):
+        fabricated.write_flow(path, name, name[:-1], mbps, random.Random(1), 0.0)
+    found = metrics.measure(path)
+    assert found["ratio_down_up"] == pytest.approx(1 / 2, rel=1e-4)
+    assert found["jain"] == pytest.approx(9 / 10, rel=1e-4)
+    assert found["goodput_mbps"]["total"] == pytest.approx(1 + 2 + 0.1 + 0.2, rel=1e-4)
+    assert [flow["whole"] for flow in found["flows"]] == [False, True, False, True]
+
+
+def test_empty_run_directory_measures_to_nothing(tmp_path: Path) -> None:
+    """A run that died at once is all nulls."""
+    found = metrics.measure(tmp_path)
+    assert found["goodput_mbps"] == {"down": None, "up": None, "total": None}
+    assert found["flows"] == [] and found["medium"] is None and found["qdisc"] is None
+
+
+def test_one_direction_only(tmp_path: Path) -> None:
+    """Without uploads the total is the downloads' and there is no ratio."""
+    path = fabricated.run_directory(tmp_path / "run", down=1.0, noise=0.0)
+    run = json.loads((path / "run.json").read_text())
+    run["plan"]["flows"] = [flow for flow in run["plan"]["flows"] if flow["dir"] == "down"]
+    fabricated.write(path / "run.json", run)
+    found = metrics.measure(path)
+    assert found["goodput_mbps"]["up"] is None
+    assert found["goodput_mbps"]["total"] == pytest.approx(2.0, rel=1e-4)
+    assert found["ratio_down_up"] is None
+    assert found["jain"] == pytest.approx(1.0)
+
+
+def test_summary_is_written_whole_in_the_planned_order(tmp_path: Path) -> None:
+    """Schema 1, the manifest's runs only, plain JSON without NaN."""
+    directory = fabricated.experiment(tmp_path, seeds=(1, 2))
+    fabricated.run_directory(directory / "runs" / "of-an-earlier-plan")
+    result = summary.summarize(directory)
+    assert json.loads((directory / "summary.json").read_text()) == result
+    assert [path.name for path in directory.iterdir() if "partial" in path.name] == []
+    planned = json.loads((directory / "manifest.json").read_text())["runs"]
+    assert [run["id"] for run in result["runs"]] == planned
+    assert (result["schema"], result["scenario"]) == (1, "demo")
+    run = result["runs"][0]
+    assert run["valid"] is True and run["why_invalid"] is None
+    assert run["params"]["qdisc"] == "pfifo limit 100"
+    assert math.isclose(run["virtual_s"] / run["wall_s"], 43.9 / 36.6)
+
+
+def test_summary_of_nothing_says_what_to_do(tmp_path: Path) -> None:
+    """One line for a directory that holds no runs."""
+    with pytest.raises(ApbedError, match="apbed run"):
+        summary.summarize(tmp_path)

@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The table, the page and the pictures of fabricated experiments."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from apbed.analysis import comparison, report, summary, table
+from apbed.cli import main
+from apbed.errors import ApbedError
+from tests.apbed import fabricated_run as fabricated
+
+
+@pytest.fixture
+def experiment(tmp_path: Path) -> Path:
+    """Three schedulers, two seeds, and one run of LAS-ACK that is invalid."""
+    directory = fabricated.experiment(tmp_path / "out", seeds=(1, 2))
+    lost = {"lost": 3}
+    fabricated.edit(
+        directory / "runs" / "lasack-limit-100-inflight-off_seed-2" / "medium.json", integrity=lost
+    )
+    return directory
+
+
+def rows_of(directory: Path) -> list[comparison.Row]:
+    """The rows of an experiment."""
+    return comparison.compare(summary.summarize(directory))
+
+
+def test_rows_average_valid_runs_only(experiment: Path) -> None:
+    """The invalid run of LAS-ACK stands apart."""
+    fifo, fq_codel, lasack = rows_of(experiment)
+    assert [row.name for row in (fifo, fq_codel, lasack)] == ["FIFO", "fq_codel", "LAS-ACK"]
+    assert [len(row.runs) for row in (fifo, fq_codel, lasack)] == [2, 2, 1]
+    assert [run["why_invalid"] for run in lasack.invalid] == ["the medium was not intact: lost 3"]
+    assert fifo.up_each is not None and lasack.ratio is not None
+    assert fifo.up_each.n == 2 and lasack.ratio.n == 1
+    assert fifo.up_each.low <= fifo.up_each.mean <= fifo.up_each.high
+    assert fifo.up_each.mean == pytest.approx(2.35, rel=0.02)
+
+
+def test_total_is_compared_with_fifo_under_the_same_conditions(tmp_path: Path) -> None:
+    """Two kernels: each scheduler meets the FIFO of its own kernel."""
+    directory = fabricated.experiment(tmp_path)
+    result = summary.summarize(directory)
+    for factor, kernel in ((1.0, "6.1"), (2.0, "7.2")):
+        for run in list(result["runs"][:3]):
+            copy: dict[str, Any] = json.loads(json.dumps(run))
+            copy["params"]["kernel"] = kernel
+            copy["goodput_mbps"]["total"] *= factor
+            result["runs"].append(copy)
+    del result["runs"][:3]
+    rows = comparison.compare(result)
+    assert [row.name for row in rows][:3] == [
+        "FIFO, kernel 6.1",
+        "fq_codel, kernel 6.1",
+        "LAS-ACK, kernel 6.1",
+    ]
+    shares = [comparison.relative_total(row, rows) for row in rows]
+    assert shares[0] == shares[3] == pytest.approx(1.0)
+    assert shares[2] == pytest.approx(shares[5])
+
+
+def test_same_kind_twice_is_told_apart_by_its_words(tmp_path: Path) -> None:
+    """`lasack limit 100` and `lasack limit 20` are two rows with their own names."""
+    rates = {"lasack limit 100": (1.28, 1.35), "lasack limit 20": (1.12, 1.47)}
+    names = [row.name for row in rows_of(fabricated.experiment(tmp_path, rates=rates))]
+    assert names == ["lasack limit 100", "lasack limit 20"]
+
+
+@pytest.mark.parametrize(
+    ("ratio", "words"),
+    [
+        (1.0, "even"),
+        (0.85, "even"),
+        (1.15, "even"),
+        (0.5, "uploads 2.0x"),
+        (0.02, "uploads 50x"),
+        (3.0, "downloads 3.0x"),
+        (0.0, "uploads only"),
+        (None, "not known"),
+    ],
+)
+def test_verdict(ratio: float | None, words: str) -> None:
+    """The issue's band for LAS-ACK, 0.85 to 1.15, is called even."""
+    assert table.verdict(ratio) == words
+
+
+def test_table_is_plain_and_fits(experiment: Path) -> None:
+    """80 columns, no escape sequences when piped, one line per scheduler, invalid ones told."""
+    text = table.render_table(summary.summarize(experiment), color=False)
+    assert "\x1b" not in text
+    assert max(map(len, text.splitlines())) <= 80
+    lasack = next(line for line in text.splitlines() if line.startswith("LAS-ACK"))
+    assert lasack.endswith("even")
+    fifo = next(line for line in text.splitlines() if line.startswith("FIFO"))
+    assert "uploads 11x" in fifo or "uploads 10x" in fifo
+    assert "1 of 6 runs are invalid" in text
+    assert "\x1b" in table.render_table(summary.summarize(experiment), color=True)
+
+
+def test_table_without_a_valid_run(tmp_path: Path) -> None:
+    """Nothing is made up."""
+    directory = fabricated.experiment(tmp_path)
+    for path in directory.glob("runs/*/medium.json"):
+        path.unlink()
+    text = table.render_table(summary.summarize(directory), color=False)
+    assert text.count("no valid run") == 3
+    assert report.write_report(directory).exists()
+
+
+class Page(HTMLParser):
+    """Collects what a page loads and whether its tags are balanced."""
+
+    VOID = ("meta", "img", "br", "link")
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.sources: list[str] = []
+        self.words = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag not in ("script", "link", "iframe")
+        if tag not in self.VOID:
+            self.open.append(tag)
+        self.sources += [value or "" for name, value in attrs if name in ("src", "href")]
+        if tag == "img":
+            assert dict(attrs).get("alt")
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words += data
+
+
+def test_page_is_self_contained(experiment: Path) -> None:
+    """Balanced HTML; every picture is inside; no script and nothing from elsewhere."""
+    summary.summarize(experiment)
+    text = report.write_report(experiment).read_text()
+    page = Page(text)
+    assert page.open == []
+    assert page.sources and all(source.startswith("data:image/") for source in page.sources)
+    assert "url(" not in text and "@import" not in text
+    assert "medium was not intact: lost 3" in page.words
+    assert "5 of 6 runs valid" in page.words
+    assert re.search(r"Under LAS-ACK a download gets 0\.9\d times what an upload gets", page.words)
+
+
+def test_page_escapes_what_it_is_given(experiment: Path) -> None:
+    """A title or a reason cannot become markup."""
+    fabricated.edit(experiment / "manifest.json", title="<script>alert(1)</script> & more")
+    run = experiment / "runs" / "pfifo-limit-100_seed-1"
+    fabricated.edit(run / "status.json", state="failed", why="<b>no</b>")
+    summary.summarize(experiment)
+    words = Page(report.write_report(experiment).read_text()).words
+    assert "<script>alert(1)</script> & more" in words and "<b>no</b>" in words
+
+
+def test_pictures_of_their_own(experiment: Path) -> None:
+    """goodput.svg is well-formed and repeats; goodput.png is a PNG."""
+    summary.summarize(experiment)
+    report.write_report(experiment)
+    svg = (experiment / "goodput.svg").read_bytes()
+    assert ElementTree.fromstring(svg).tag.endswith("svg")
+    assert (experiment / "goodput.png").read_bytes().startswith(b"\x89PNG\r\n")
+    report.write_report(experiment)
+    assert (experiment / "goodput.svg").read_bytes() == svg
+
+
+@pytest.fixture
+def loaded(tmp_path: Path) -> Path:
+    """Nine downloads that take 2 s under FIFO, 0.2 s under LAS-ACK, and one five times as long;
+    all twice as long with seed 2; one upload is open at the end; no long flows.
+
+    So of the first seed, on the line between ranks, 50 % take up to 1, 90 % up to 1.4 and 99 % up
+    to 4.64 times 2 s or 0.2 s; means over both seeds are 1.5 times that."""
+    rates = {"pfifo limit 50": (0.0, 0.0), "lasack limit 50": (0.0, 0.0)}
+    directory = fabricated.experiment(tmp_path / "out", seeds=(1, 2), rates=rates)
+    for path in directory.glob("runs/*"):
+        seconds = 0.2 if path.name.startswith("lasack") else 2.0
+        seconds *= 2 if path.name.endswith("2") else 1
+        downloads = [("down", 20_000, factor * seconds) for factor in (1,) * 9 + (5,)]
+        fabricated.only_transfers(path, [*downloads, ("up", 30_000, None)])
+    return directory
+
+
+def test_response_times_of_rows(loaded: Path) -> None:
+    """Means over the seeds, counts of all; the other direction is not known."""
+    fifo, lasack = rows_of(loaded)
+    assert comparison.has_transfers([fifo]) and not comparison.has_connections([fifo, lasack])
+    p90 = comparison.response(fifo, "down", "under_100kB", "p90")
+    assert p90 is not None and p90.n == 2
+    assert (p90.low, p90.mean, p90.high) == pytest.approx((2.8, 4.2, 5.6))
+    assert comparison.response(fifo, "up", "under_100kB", "p90") is None
+    assert comparison.counted(fifo, "down", "under_100kB", "n") == 20
+    assert comparison.counted(fifo, "up", "under_100kB", "unfinished") == 2
+    assert len(comparison.transfers(fifo, "down")) == 20
+
+
+def test_report_of_transfers(loaded: Path) -> None:
+    """Table, page and picture speak of response times and of nothing that was not measured."""
+    text = table.render_table(summary.summarize(loaded), color=False)
+    assert max(map(len, text.splitlines())) <= 80
+    lasack = next(line for line in text.splitlines() if line.startswith("LAS-ACK"))
+    assert lasack.split()[:9] == ["LAS-ACK", "0.30", "0.42", "1.39", "0", "-", "-", "-", "2"]
+    assert "ratio" not in text
+    page = Page(report.write_report(loaded).read_text())
+    assert page.open == [] and "Who gets what" not in page.words
+    assert (
+        "Nine in ten downloads under 100 kB end within 0.42 s under LAS-ACK; 4.20 s under FIFO."
+        in page.words
+    )
+    assert ElementTree.fromstring((loaded / "response.svg").read_bytes()).tag.endswith("svg")
+    assert (loaded / "response.png").read_bytes().startswith(b"\x89PNG\r\n")
+    assert not (loaded / "goodput.svg").exists()
+
+
+def test_report_of_long_flows_and_transfers(experiment: Path) -> None:
+    """Both tables, in this order, at most 80 columns wide; the ratio is the headline."""
+    for path in experiment.glob("runs/*"):
+        fabricated.add_transfers(path, [("down", 20_000, 0.5), ("up", 200_000, 1.5)])
+    text = table.render_table(summary.summarize(experiment), color=False)
+    assert max(map(len, text.splitlines())) <= 80
+    assert text.index("Jain") < text.index("< 100 kB")
+    words = Page(report.write_report(experiment).read_text()).words
+    assert words.index("Who gets what") < words.index("How long transfers under 100 kB take")
+    assert "Under LAS-ACK a download gets" in words
+    assert (experiment / "goodput.svg").exists() and (experiment / "response.svg").exists()
+
+
+def test_page_needs_a_summary(tmp_path: Path) -> None:
+    """One line that says what to do."""
+    with pytest.raises(ApbedError, match="apbed report"):
+        report.write_report(tmp_path)
+
+
+def test_command(experiment: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`apbed report DIR` prints the table, and the reason of each invalid run on stderr."""
+    assert main(["report", str(experiment)]) == 1
+    printed = capsys.readouterr()
+    assert "LAS-ACK" in printed.out and "report.html" in printed.out
+    assert printed.err.splitlines() == [
+        "apbed: invalid: lasack-limit-100-inflight-off_seed-2: the medium was not intact: lost 3"
+    ]
+    fabricated.edit(
+        experiment / "runs" / "lasack-limit-100-inflight-off_seed-2" / "medium.json",
+        integrity={"lost": 0},
+    )
+    assert main(["report", "--json", str(experiment)]) == 0
+    assert json.loads(capsys.readouterr().out)["schema"] == 1
+    assert main(["report", str(experiment / "nowhere")]) == 1
+    assert "apbed run" in capsys.readouterr().err

@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Scenario files: what is refused, and how sweeps expand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from apbed.checkout import SCENARIOS
+from apbed.errors import ApbedError
+from apbed.scenario import parse
+
+CELL = """
+schema = 1
+name = "cell"
+title = "one upload"
+duration_s = 10
+[ap]
+qdisc = "fq_codel"
+[station]
+count = 1
+[[flow]]
+id = "up"
+station = "sta1"
+dir = "up"
+"""
+SLEEP = '[[sleep]]\nstation = "sta1"\nstart_s = 3\nseconds = 2\n'
+
+
+def load(tmp_path: Path, text: str = CELL, *settings: str) -> parse.Scenario:
+    path = tmp_path / "cell.toml"
+    path.write_text(text)
+    return parse.load(path, settings)
+
+
+@pytest.mark.parametrize(
+    ("setting", "line"),
+    [
+        ("ap.qdics=fq", "cell.toml: unknown key 'ap.qdics'; did you mean 'ap.qdisc'?"),
+        ("medium.retry=0", "cell.toml: medium.retry = 0: expected at least 1"),
+        ("medium.retry=seven", "cell.toml: medium.retry = 'seven': expected a whole number"),
+        ("medium.eifs=1", "cell.toml: medium.eifs = 1: expected true or false"),
+        (
+            "medium.rates=minstrel",
+            "cell.toml: medium.rates = 'minstrel': expected one of fixed, kernel",
+        ),
+        ("medium.rts=-2", "cell.toml: medium.rts = -2: expected at least -1"),
+        (
+            "medium.stations=sta2,rate=1",
+            "cell.toml: medium.stations: no station 'sta2'; expected one of ['ap', 'sta1']",
+        ),
+        (
+            "medium.hidden=sta1:sta2",
+            "cell.toml: medium.hidden: 'sta1:sta2': expected A:B, two of ['ap', 'sta1']",
+        ),
+        (
+            "medium.stations=sta1",
+            "cell.toml: medium.stations: 'sta1': expected NAME,FIELD=VALUE, as sta1,rate=1",
+        ),
+        (
+            "medium.stations=ap,snr=9 ap,rate=1",
+            "cell.toml: medium.stations: ap is there twice",
+        ),
+        ("station.count=51", "cell.toml: station.count = 51: expected at most 50"),
+        ("seed=[]", "cell.toml: seed = []: expected at least one value"),
+        ("seed=[1,1]", "cell.toml: two runs of the sweep are the same; remove the repeated value"),
+        ("tcp.mss=1461", "cell.toml: tcp.mss = 1461: expected at most 1460"),
+        ("station.retry=256", "cell.toml: station.retry = 256: expected at most 255"),
+        (
+            "wired.sysctl.vm.swappiness=0",
+            "cell.toml: wired.sysctl.vm.swappiness: expected a sysctl of a network namespace, "
+            "such as net.ipv4.tcp_ack_skip",
+        ),
+        (
+            "station.sysctl.net.ipv4.tcp_sack=true",
+            "cell.toml: station.sysctl.net.ipv4.tcp_sack = True: expected a whole number",
+        ),
+        ("schema=2", "cell.toml: schema = 2: expected at most 1"),
+        ("warmup_s=10", "cell.toml: warmup_s: expected less than duration_s"),
+        ("seed", "cell.toml: --set seed: expected KEY=VALUE, for example seed=[1,2,3]"),
+    ],
+)
+def test_bad_value_is_one_line(tmp_path: Path, setting: str, line: str) -> None:
+    with pytest.raises(ApbedError) as refused:
+        load(tmp_path, CELL, setting)
+    assert str(refused.value) == line
+
+
+def test_the_access_point_has_no_sysctls(tmp_path: Path) -> None:
+    with pytest.raises(ApbedError, match=r"unknown key 'ap.sysctl.net.ipv4.tcp_sack'"):
+        load(tmp_path, CELL, "ap.sysctl.net.ipv4.tcp_sack=0")
+
+
+def test_the_kernel_chooses_among_rates_that_the_guest_offers(tmp_path: Path) -> None:
+    with pytest.raises(ApbedError) as refused:
+        load(tmp_path, CELL, "medium.rates=kernel", "medium.phy=ht20")
+    assert str(refused.value) == (
+        "cell.toml: medium.rates = 'kernel': "
+        "expected medium.phy to be hrdsss-11 or erp-ofdm, not 'ht20'"
+    )
+    load(tmp_path, CELL, "medium.rates=kernel", "medium.phy=erp-ofdm-54-longslot")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        (
+            'dir = "up"',
+            'dir = "sideways"',
+            "flow 1: dir = 'sideways': expected one of up, down, pulse",
+        ),
+        ('dir = "up"', "", "flow 1: dir is missing"),
+        (
+            'id = "up"',
+            'id = "a b"',
+            "flow 1: id = 'a b': expected letters, digits, - . _, at most 32",
+        ),
+        ('"sta1"', '"sta2"', "flow 1: station = 'sta2': expected one of ['sta1']"),
+        (
+            'dir = "up"',
+            'dir = "up"\nstart_s = 11',
+            "flow 1: it would start after the end of the run",
+        ),
+        ('dir = "up"', 'dir = "pulse"', "flow 1: count is missing; a pulse flow needs"),
+        ('dir = "up"', 'dir = "up"\nrate = 3', "flow 1: unknown key 'rate'"),
+        ('dir = "up"', 'dir = "up"\nrenew_s = 0', "flow 1: renew_s: expected more than 0"),
+        ('dir = "up"', 'dir = "pulse"\nrenew_s = 1', "flow 1: renew_s: expected more"),
+        ("[[flow]]", '[[sleep]]\nstation = "sta1"\n[[flow]]', "sleep 1: start_s is missing"),
+        ("[[flow]]", f"{SLEEP.replace('sta1', 'ap')}[[flow]]", "sleep 1: station = 'ap': expected"),
+        ("[[flow]]", f"{SLEEP.replace('= 3', '= 10')}[[flow]]", "sleep 1: it would start after"),
+        (
+            "[[flow]]",
+            f"{SLEEP.replace('= 3', '= 3.5')}[[flow]]",
+            "sleep 1: start_s = 3.5: expected",
+        ),
+        ('name = "cell"', "", "name is missing"),
+        ('name = "cell"', 'name = "cell', "Illegal character"),
+    ],
+)
+def test_bad_file_is_one_line(tmp_path: Path, old: str, new: str, line: str) -> None:
+    with pytest.raises(ApbedError) as refused:
+        load(tmp_path, CELL.replace(old, new, 1))
+    assert str(refused.value).startswith(f"cell.toml: {line}")
+    assert "\n" not in str(refused.value)
+
+
+def test_two_flows_need_two_names(tmp_path: Path) -> None:
+    twice = CELL + CELL[CELL.index("[[flow]]") :]
+    with pytest.raises(ApbedError, match="expected a name no other flow has"):
+        load(tmp_path, twice)
+
+
+def test_a_list_is_a_sweep_and_params_name_it(tmp_path: Path) -> None:
+    plan = load(tmp_path, CELL, 'ap.qdisc=["fq_codel", "pfifo limit 100"]', "medium.retry=[1, 7]")
+    assert [run.params for run in plan.runs] == [
+        {"qdisc": qdisc, "inflight": 0, "seed": 1, "kernel": "default", "medium.retry": retry}
+        for retry in (1, 7)
+        for qdisc in ("fq_codel", "pfifo limit 100")
+    ]
+    assert len({run.id for run in plan.runs}) == 4
+
+
+def test_a_version_is_a_word(tmp_path: Path) -> None:
+    runs = load(tmp_path, CELL, "kernel=[6.10, 7.2]").runs
+    assert [run.params["kernel"] for run in runs] == ["6.10", "7.2"]
+
+
+def test_a_flow_lasts_as_long_as_the_run(tmp_path: Path) -> None:
+    text = CELL.replace('dir = "up"', 'dir = "up"\nstart_s = 4')
+    assert load(tmp_path, text).runs[0].flows[0]["seconds"] == 6.0
+
+
+def test_a_renewed_flow_is_one_connection_after_the_other(tmp_path: Path) -> None:
+    """From 1 s on, every 4 s a new one; the last ends with the run."""
+    text = CELL.replace('dir = "up"', 'dir = "up"\nstart_s = 1\nrenew_s = 4')
+    flows = load(tmp_path, text).runs[0].flows
+    assert [(flow["id"], flow["start_s"], flow["seconds"]) for flow in flows] == [
+        ("up-1", 1.0, 4.0),
+        ("up-2", 5.0, 4.0),
+        ("up-3", 9.0, 1.0),
+    ]
+    assert not any("renew_s" in flow for flow in flows)
+
+
+def test_a_renewed_flow_of_a_size_is_whole_each_time(tmp_path: Path) -> None:
+    text = CELL.replace('dir = "up"', 'dir = "up"\nrenew_s = 4\nbytes = 1000')
+    flows = load(tmp_path, text).runs[0].flows
+    assert [(flow["id"], flow["start_s"], flow["bytes"]) for flow in flows] == [
+        ("up-1", 0.0, 1000),
+        ("up-2", 4.0, 1000),
+        ("up-3", 8.0, 1000),
+    ]
+    assert not any("seconds" in flow for flow in flows)
+
+
+def test_a_flow_of_each_station_follows_their_number(tmp_path: Path) -> None:
+    each = CELL.replace('station = "sta1"', 'station = "each"')
+    one, three = load(tmp_path, each, "station.count=[1, 3]").runs
+    assert [(flow["id"], flow["station"]) for flow in three.flows] == [
+        ("up-sta1", "sta1"),
+        ("up-sta2", "sta2"),
+        ("up-sta3", "sta3"),
+    ]
+    assert [flow["id"] for flow in one.flows] == ["up-sta1"]
+    later = each.replace('dir = "up"', 'dir = "up"\nstart_s = 1\nstagger_s = 0.5\nbytes = 1000')
+    (run,) = load(tmp_path, later, "station.count=3").runs
+    assert [flow["start_s"] for flow in run.flows] == [1.0, 1.5, 2.0]
+    assert not any("stagger_s" in flow for flow in run.flows)
+    with pytest.raises(ApbedError, match="stagger_s: expected only with station = 'each'"):
+        load(tmp_path, later.replace('"each"', '"sta1"'))
+
+
+def test_sysctls_are_swept_as_any_key(tmp_path: Path) -> None:
+    """However TOML says the name; a value with spaces is text, a list is a sweep."""
+    quoted = CELL.replace("[ap]", '[wired.sysctl]\n"net.ipv4.tcp_rmem" = "4096 8192 8192"\n[ap]')
+    dotted = quoted.replace("[ap]", "[station.sysctl.net.ipv4]\ntcp_ack_skip = [0, 3]\n[ap]")
+    runs = load(tmp_path, dotted).runs
+    path = "station.sysctl.net.ipv4.tcp_ack_skip"
+    assert [run.params[path] for run in runs] == [0, 3]
+    assert [run.values[path] for run in runs] == [0, 3]
+    assert all(run.values["wired.sysctl.net.ipv4.tcp_rmem"] == "4096 8192 8192" for run in runs)
+
+
+def test_a_sleep_is_part_of_the_plan(tmp_path: Path) -> None:
+    runs = load(tmp_path, CELL.replace("[[flow]]", f"{SLEEP}[[flow]]"), "seed=[1, 2]").runs
+    for run in runs:
+        assert run.sleeps == [{"station": "sta1", "start_s": 3, "seconds": 2}]
+
+
+def test_every_scenario_that_comes_with_apbed_loads() -> None:
+    paths = sorted(SCENARIOS.glob("*.toml"))
+    assert paths
+    for path in paths:
+        assert parse.load(path).name == path.stem
+
+
+def test_unknown_scenario_lists_the_known_ones() -> None:
+    with pytest.raises(ApbedError, match=r"no scenario 'nosuch'; give a file, or one of: .*demo"):
+        parse.find("nosuch")
+
+
+def test_a_mix_is_a_station_for_each_connection(tmp_path: Path) -> None:
+    mixed = tmp_path / "mixed.toml"
+    mixed.write_text(
+        'schema = 1\nname = "m"\ntitle = "m"\nduration_s = 1\nmix = ["dl1-ul2", "dl2-ul0"]\n'
+        '[ap]\nqdisc = "pfifo"\n'
+    )
+    first, second = parse.load(mixed).runs
+    assert [(flow["id"], flow["station"]) for flow in first.flows] == [
+        ("up1", "sta1"),
+        ("up2", "sta2"),
+        ("down1", "sta3"),
+    ]
+    assert first.values["station.count"] == 3 and first.params["mix"] == "dl1-ul2"
+    assert [flow["dir"] for flow in second.flows] == ["down", "down"]
+    for word in ("dl0-ul0", "dl26-ul25", "2-2", "ul1-dl1"):
+        with pytest.raises(ApbedError, match=r"mix = .*: expected such as 'dl2-ul1'"):
+            parse.load(mixed, [f"mix={word}"])

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""ackwrr in the cell: paper 004's fixed weights, and weights that follow the mix.
+
+The bounds are the project's own aims, set before anything was measured: fixed 2:1 three times
+FIFO's ratio at each M; with automatic weights each mix's mean of five seeds, of the connections
+that last the whole run. Documentation/measurements/ackwrr.md has the figures."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import pytest
+
+from apbed.analysis import summary
+from apbed.run import runner
+from apbed.scenario import parse
+
+OUT = Path(__file__).resolve().parents[2] / "out" / "check"
+RATIO, JAIN_LEAST, TOTAL_LEAST, FIXED_LEAST = (0.9, 1.1), 0.95, 0.95, 3.0
+AUTO = "ap.qdisc=ackwrr weights auto limit 100 inflight off"
+Run = dict[str, Any]
+
+
+def carried_out(name: str, out: Path, *settings: str) -> list[Run]:
+    """The runs of a scenario; all are valid."""
+    runner.run_all(parse.load(parse.find(name), settings), out, jobs=2)
+    runs: list[Run] = summary.summarize(out)["runs"]
+    assert {run["id"]: run["why_invalid"] for run in runs if not run["valid"]} == {}
+    return runs
+
+
+def by(runs: Sequence[Run], *keys: str) -> dict[tuple[Any, ...], dict[str, list[Run]]]:
+    """The runs by what these keys are, and by the kind of qdisc."""
+    groups: dict[tuple[Any, ...], dict[str, list[Run]]] = defaultdict(lambda: defaultdict(list))
+    for run in runs:
+        kind = run["params"]["qdisc"].split()[0]
+        groups[tuple(run["params"][key] for key in keys)][kind].append(run)
+    return groups
+
+
+def is_fair(runs: Sequence[Run]) -> bool:
+    ratio = fmean(run["ratio_down_up"] for run in runs)
+    jain = fmean(run["jain"] for run in runs)
+    return RATIO[0] <= ratio <= RATIO[1] and jain >= JAIN_LEAST
+
+
+def total(runs: Sequence[Run]) -> float:
+    return fmean(run["goodput_mbps"]["total"] for run in runs)
+
+
+def test_automatic_weights_are_fair_in_a_small_cell(tmp_path: Path) -> None:
+    settings = ("mix=dl2-ul2", "seed=1", "duration_s=20", AUTO)
+    assert is_fair(carried_out("ackwrr-mix", tmp_path, *settings))
+
+
+def every_mix(name: str) -> dict[str, dict[str, list[Run]]]:
+    """Five seeds of each, both kinds; as many connections each way get the same."""
+    mixes = {mix: kinds for (mix,), kinds in by(carried_out(name, OUT / name), "mix").items()}
+    assert len(mixes) == 7
+    assert {len(kinds[kind]) for kinds in mixes.values() for kind in ("pfifo", "ackwrr")} == {5}
+    assert {mix for mix, kinds in mixes.items() if not is_fair(kinds["ackwrr"])} == set()
+    return mixes
+
+
+def loses(kinds: dict[str, list[Run]]) -> bool:
+    return total(kinds["ackwrr"]) < TOTAL_LEAST * total(kinds["pfifo"])
+
+
+@pytest.mark.slow
+def test_automatic_weights_are_fair_in_every_mix() -> None:
+    mixes = every_mix("ackwrr-mix")
+    assert {mix for mix, kinds in mixes.items() if loses(kinds)} == set()
+
+
+@pytest.mark.slow
+def test_automatic_weights_are_fair_beside_connections_that_come_and_go() -> None:
+    """Eight downloads carry less than uploads do: there FIFO without the uploads is the measure."""
+    mixes = every_mix("ackwrr-churn")
+    assert {mix for mix, kinds in mixes.items() if loses(kinds)} <= {"dl8-ul2"}
+    settings = ("mix=dl8-ul0", "ap.qdisc=pfifo limit 100")
+    without = carried_out("ackwrr-churn", OUT / "ackwrr-churn-downloads", *settings)
+    assert total(mixes["dl8-ul2"]["ackwrr"]) >= total(without)
+
+
+@pytest.mark.slow
+def test_fixed_weights_beat_fifo_at_every_attempt_limit() -> None:
+    points = by(carried_out("ackwrr-fixed", OUT / "ackwrr-fixed"), "mix", "retry")
+    assert len(points) == 2 * 6
+    for point, kinds in points.items():
+        (fifo,), (fixed,) = kinds["pfifo"], kinds["ackwrr"]
+        assert fixed["ratio_down_up"] >= FIXED_LEAST * fifo["ratio_down_up"], point

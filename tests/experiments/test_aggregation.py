@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""aggregation.toml: LAS-ACK is as fair on 802.11n, at no loss, and `inflight auto` keeps the delay
+below the queue short. The bounds are the project's own aims.
+Documentation/measurements/aggregation.md has the figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from apbed.analysis import summary
+from apbed.run import runner
+from apbed.scenario import parse
+
+FIFO, AUTO, RUNS = "inflight limit 64 stall 60s", "lasack", "lasack quantum 48k"
+
+
+def check(tmp_path: Path, *settings: str) -> None:
+    """Each seed's runs against its FIFO's, which stands for a driver without a bound."""
+    runner.run_all(parse.load(parse.find("aggregation"), settings), tmp_path, jobs=2)
+    runs = summary.summarize(tmp_path)["runs"]
+    assert {run["id"]: run["why_invalid"] for run in runs if not run["valid"]} == {}
+    by_name = {(run["params"]["qdisc"], run["params"]["seed"]): run for run in runs}
+    for (words, seed), run in by_name.items():
+        fifo = by_name[FIFO, seed]
+        if words == FIFO:
+            continue
+        assert 0.9 <= run["ratio_down_up"] <= 1.1
+        assert run["jain"] > fifo["jain"]
+        assert run["goodput_mbps"]["total"] >= 0.97 * fifo["goodput_mbps"]["total"]
+        if words == AUTO:
+            assert typing(run)["p50"] <= 0.1 * typing(fifo)["p50"]
+
+
+def typing(run: dict[str, Any]) -> dict[str, Any]:
+    """One-way delay of the small datagrams, ms."""
+    found: dict[str, Any] = next(one for one in run["flows"] if one["id"] == "typing")["delay_ms"]
+    return found
+
+
+def test_fair_at_no_loss(tmp_path: Path) -> None:
+    check(tmp_path, "seed=1", "duration_s=16", f'ap.qdisc=["{FIFO}","{AUTO}","{RUNS}"]')
+
+
+@pytest.mark.slow
+def test_fair_at_no_loss_for_all_seeds(tmp_path: Path) -> None:
+    check(tmp_path)

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""pareto.toml: the sizes of layer2-layer3 at 70 % load. The bounds are the project's own aims.
+
+Documentation/measurements/short-flows.md has the figures. Half an hour of virtual time;
+test_short_flows.py has a shorter load."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from apbed.analysis import summary
+from apbed.analysis.response import distribution
+from apbed.run import runner
+from apbed.scenario import parse
+
+OUT = Path(__file__).resolve().parents[2] / "out" / "check" / "pareto"
+SHORT_BYTES, LONG_BYTES = 100_000, 1_000_000
+
+
+def short_p90(runs: list[dict[str, Any]], direction: str) -> float:
+    """90th percentile in s over the short transfers of all seeds together."""
+    transfers = [one for run in runs for one in run["transfers"]]
+    short = [one for one in transfers if one["dir"] == direction and one["bytes"] < SHORT_BYTES]
+    return float(distribution(short)["p90"])
+
+
+@pytest.mark.slow
+def test_short_transfers_of_five_seeds() -> None:
+    plan = parse.load(parse.find("pareto"))
+    runner.run_all(plan, OUT, jobs=2)
+    runs = summary.summarize(OUT)["runs"]
+    assert {run["id"]: run["why_invalid"] for run in runs if not run["valid"]} == {}
+    kinds: dict[str, list[dict[str, Any]]] = {}
+    for run in runs:
+        kinds.setdefault(run["params"]["qdisc"].split()[0], []).append(run)
+    assert {kind: len(entries) for kind, entries in kinds.items()} == dict.fromkeys(
+        ("pfifo", "fq_codel", "lasack"), 5
+    )
+    ours = kinds["lasack"]
+    for other in ("pfifo", "fq_codel"):
+        assert short_p90(ours, "down") <= 0.35 * short_p90(kinds[other], "down")
+    assert short_p90(ours, "up") <= 1.15 * short_p90(kinds["fq_codel"], "up")
+    open_ends = [
+        one["bytes"] for run in ours for one in run["transfers"] if one["response_s"] is None
+    ]
+    assert all(size >= LONG_BYTES for size in open_ends)
