@@ -22,7 +22,7 @@
 #include <linux/mm.h>
 #include "ackwrr/ackwrr_activity.h"
 #include "ackwrr/ackwrr_share.h"
-#include "lasack/lasack_table.h"
+#include "ackwrr/lasack_table.h"
 
 #define ACKWRR_FLOWS		1024
 #define ACKWRR_RELEASE_NS	NSEC_PER_SEC

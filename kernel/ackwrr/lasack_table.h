@@ -12,14 +12,14 @@
  * The hash is keyed (siphash) and the key is compared: nobody can make flows
  * collide from outside, and flows that do still have a sum each.
  */
-#ifndef LASACK_TABLE_H
-#define LASACK_TABLE_H
+#ifndef ACKWRR_LASACK_TABLE_H
+#define ACKWRR_LASACK_TABLE_H
 
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/random.h>
 #include <linux/siphash.h>
-#include "lasack/lasack_flow.h"
+#include "ackwrr/lasack_flow.h"
 
 /* What a flow costs, with its share of the buckets (at most two). */
 #define LASACK_FLOW_BYTES	256
