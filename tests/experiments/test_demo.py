@@ -2,7 +2,7 @@
 """The product's first promise, end to end: LAS-ACK makes uploads and downloads equal.
 
 Real kernel, TCP, mac80211 and hostapd over dcfmedium. The bounds are those the project set
-before the first run; paper 004 (its Fig. 2) has FIFO far below 1 at M = 7, and paper 001
+before the first run; up-down-fairness (its Fig. 2) has FIFO far below 1 at M = 7, and layer2-layer3
 (section V.B) has LAS-ACK at equal shares for a symmetric load.
 """
 
