@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "core/phy/phy_profile.h"
 #include "options.h"
 
 static const char help[] =

@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/air_trace.h"
 #include "commands.h"
-#include "edca.h"
 #include "core/mac.h"
+#include "edca.h"
 #include "mac_options.h"
 #include "options.h"
-#include "trace/record.h"
 #include "station_option.h"
 #include "stats_json.h"
+#include "trace/air_trace.h"
+#include "trace/record.h"
 
 /* MAC header 24, LLC/SNAP 8, FCS 4 (8.2.3, 802.2): what goes around an MSDU. */
 #define FRAME_OVERHEAD	(24 + 8 + 4)

@@ -18,18 +18,18 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "trace/air_trace.h"
 #include "commands.h"
+#include "core/mac.h"
 #include "edca.h"
 #include "hwsim_abi.h"
 #include "hwsim_link.h"
 #include "hwsim_options.h"
-#include "core/mac.h"
 #include "mac_options.h"
 #include "options.h"
-#include "trace/record.h"
 #include "station_option.h"
 #include "stats_json.h"
+#include "trace/air_trace.h"
+#include "trace/record.h"
 
 #define FCS_BYTES	4
 

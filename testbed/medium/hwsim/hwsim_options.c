@@ -4,11 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/phy/phy_profile.h"
 #include "hwsim_options.h"
 #include "mac_options.h"
 #include "options.h"
-#include "trace/record.h"
 #include "station_option.h"
+#include "trace/record.h"
 
 static const char hwsim_help[] =
 "usage: dcfmedium hwsim --phy PROFILE [options]\n"

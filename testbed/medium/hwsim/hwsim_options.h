@@ -5,9 +5,9 @@
 
 #include <stdio.h>
 
-#include "trace/air_trace.h"
-#include "edca.h"
 #include "core/mac.h"
+#include "edca.h"
+#include "trace/air_trace.h"
 #include "trace/record.h"
 
 /* Radios at most when each is four stations. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "air_reader.h"
+#include "core/phy/phy_profile.h"
 #include "options.h"
 #include "pcapng.h"
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "air_trace.h"
-#include "options.h"
 #include "core/phy/phy_rate.h"
+#include "options.h"
 #include "radiotap.h"
 
 #define FCS_BYTES	4

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/phy/phy.h"
 #include "explain.h"
 
 #define COLUMNS		80

@@ -12,6 +12,7 @@
 
 #include "commands.h"
 #include "core/mac.h"
+#include "core/phy/phy_rate.h"
 #include "mac_options.h"
 #include "options.h"
 #include "record.h"
