@@ -33,7 +33,7 @@
 #define LINKTYPE_RADIOTAP	127
 
 enum pcapng_interface {
-	PCAPNG_AIR,		/* what did not collide */
+	PCAPNG_HEARD,		/* what did not collide */
 	PCAPNG_COLLIDED,
 	PCAPNG_INTERFACES,
 };
