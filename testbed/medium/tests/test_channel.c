@@ -12,7 +12,7 @@
 
 #define SAMPLES	20000
 
-/* Paper 003's channel: 0.1 s and 0.0333 s, 1e-6 and 1e-2. */
+/* The channel of channel-errors: 0.1 s and 0.0333 s, 1e-6 and 1e-2. */
 static const struct channel_config paper_003 = {
 	.kind = CHANNEL_GE,
 	.ber = { 1e-6, 1e-2 },
