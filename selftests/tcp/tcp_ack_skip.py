@@ -232,7 +232,7 @@ def first_segments(link: Link) -> None:
 
 @test
 def ramp(link: Link) -> None:
-    """Paper 000, 4.3: one segment, then two, three, four."""
+    """http-queueing, 4.3: one segment, then two, three, four."""
     configure(skip=1, ramp=1)
     with connection(link) as (peer, _):
         at = stream(peer, 0, WARM_UP)

@@ -48,7 +48,7 @@ def experiment(
         "schema": 1,
         "scenario": "demo",
         "title": "Two uploads and two downloads through one 802.11b access point",
-        "source": "paper 004, section III, dl2-ul2, M = 7, Q = 100",
+        "source": "up-down-fairness, section III, dl2-ul2, M = 7, Q = 100",
         "seeds": list(seeds),
         "runs": runs,
         "kernels": {

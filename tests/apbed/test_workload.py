@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Workloads: the distributions against scipy's and paper 001's figures, arrivals against theory.
+"""Workloads: distributions against scipy's and layer2-layer3's figures, arrivals against theory.
 
 Samples have fixed seeds, so a test passes or fails the same way every time; the bounds are the
 0.1 % points of the tests' own distributions.
@@ -21,7 +21,7 @@ from apbed.errors import ApbedError
 from apbed.scenario import parse, workload
 
 MSS = 1500
-LOW, HIGH = 6.0 * MSS, 13_000.0 * MSS  # paper 001, section IV-A
+LOW, HIGH = 6.0 * MSS, 13_000.0 * MSS  # layer2-layer3, section IV-A
 P_VALUE = 0.001
 PARETO: dict[str, Any] = {
     "load_mbps": 10.0,
