@@ -127,6 +127,6 @@ def to_markdown(order: Order, raw: Raw, unit: str) -> str:
         lines.append(f"| {cell} | {' | '.join(_entry(cost) for cost in row)} |")
     if raw.memory:
         sizes = bytes_a_flow(raw)
-        row = " | ".join(f"{sizes[kind]:.0f}" for kind in order.kinds)
-        lines.append(f"| bytes a flow, {MEMORY_FLOWS} known | {row} |")
+        held = " | ".join(f"{sizes[kind]:.0f}" for kind in order.kinds)
+        lines.append(f"| bytes a flow, {MEMORY_FLOWS} known | {held} |")
     return "\n".join(lines) + "\n"

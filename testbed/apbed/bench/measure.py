@@ -69,7 +69,8 @@ def plan(order: Order) -> Iterator[str]:
         yield f"measure {number}"
     if order.memory:
         cell = Cell("memory", MEMORY_FLOWS, queued=1000)
-        yield f"set rounds=1 flows={cell.flows} depth={cell.depth} overload=0 fresh=0 gso=0 closed=0"
+        settings = {**cell.settings(), "rounds": 1, "batches": 16}
+        yield "set " + " ".join(f"{name}={value}" for name, value in settings.items())
         for device, kind in enumerate(order.all_kinds):
             yield f"memory {device} {words(kind, cell)}"
 
