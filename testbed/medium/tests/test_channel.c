@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "cell.h"
-#include "core/channel.h"
 #include "chi_square.h"
+#include "core/channel.h"
+#include "phy/phy.h"
+#include "phy/phy_profile.h"
 #include "tap.h"
 
 #define SAMPLES	20000
