@@ -74,8 +74,11 @@ install:			## put what is built where the system looks: DESTDIR PREFIX KDIR
 uninstall:			## and take it away again
 	@scripts/install.sh uninstall
 
+measurements: all		## the figures of Documentation/measurements again: NAME=demo
+	@$(PYTHON) scripts/measurements.py $(NAME)
+
 bench:
 	@echo "make $@: not there yet; make help lists what is" >&2; exit 1
 
 .PHONY: all help setup tools medium tc lab-kernel modules debug modules-all \
-	demo check check-all clean lock bench install uninstall
+	demo check check-all clean lock measurements bench install uninstall
