@@ -77,8 +77,9 @@ uninstall:			## and take it away again
 measurements: all		## the figures of Documentation/measurements again: NAME=demo
 	@$(PYTHON) scripts/measurements.py $(NAME)
 
-bench:
-	@echo "make $@: not there yet; make help lists what is" >&2; exit 1
+# QUICK=1 and BENCH="lasack;fq_codel" are for tuning.
+bench: all			## what a packet costs in each queue discipline: QUICK=1 BENCH="KIND;KIND"
+	@$(APBED) bench $(if $(QUICK),--quick) $(if $(BENCH),--kinds "$(BENCH)") --out out/bench
 
 .PHONY: all help setup tools medium tc lab-kernel modules debug modules-all \
 	demo check check-all clean lock measurements bench install uninstall

@@ -12,6 +12,7 @@ TOP = Path(__file__).resolve().parents[2]
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 CODE_SPAN = re.compile(r"`[^`]*`")
+REMARK = re.compile(r"<!--.*?-->", re.DOTALL)
 GAP = re.compile(r"\s{2,}")
 
 
@@ -43,6 +44,7 @@ def lines(page: Path) -> Iterator[tuple[int, str, bool]]:
 def prose(page: Path) -> str:
     """The page without code blocks, code spans and link targets."""
     text = "\n".join(line for _, line, code in lines(page) if not code)
+    text = REMARK.sub("", text)
     return CODE_SPAN.sub("", LINK.sub("]", text))
 
 

@@ -37,7 +37,7 @@ ABBREVIATION = re.compile(r"(?<![\w.-])[A-Z][A-Za-z]*[A-Z]+[a-z]?\b(?!-\d)")
 OPTIONAL = re.compile(r"\s\[[^\]]*\](\.\.\.)?")
 NAMES = [str(page.relative_to(TOP)) for page in pages()]
 COMMON = {"AP", "IP", "TCP", "UDP", "ICMP", "IPv", "ARP", "DNS", "HTTP", "QUIC", "NAT", "VLAN"}
-ORDINARY = {"CPU", "RAM", "TOML", "JSON", "HTML", "PNG", "GPL", "RFC", "IEEE", "ACM", "OK"}
+ORDINARY = {"CPU", "RAM", "TOML", "JSON", "HTML", "PNG", "GPL", "RFC", "IEEE", "ACM", "OK", "MHz"}
 ORDINARY |= {"KB", "MB", "GB", "III", "IV", "VI", "INFOCOM", "SIGCOMM", "ICDE", "COPYING"}
 
 
