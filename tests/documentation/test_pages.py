@@ -11,13 +11,15 @@ import argparse
 import re
 import shlex
 import tomllib
+from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
 
 from apbed import cli
 from apbed.scenario import parse
-from tests.documentation.pages import TOP, anchors, commands, links, pages, prose, tracked
+from tests.documentation.pages import GAP, TOP, anchors, commands, links, pages, prose, tracked
 
 MEASUREMENTS = TOP / "Documentation" / "measurements"
 GLOSSARY = TOP / "Documentation" / "glossary.md"
@@ -42,8 +44,9 @@ ORDINARY |= {"KB", "MB", "GB", "III", "IV", "VI", "INFOCOM", "SIGCOMM", "ICDE", 
 
 
 def usage_words(command: str) -> list[str]:
-    """The words of a command line; optional parts of a synopsis are left out."""
-    return shlex.split(OPTIONAL.sub("", command), comments=True)
+    """The words of a command, up to a pipe; optional parts of a synopsis are left out."""
+    words = shlex.split(OPTIONAL.sub("", command), comments=True)
+    return list(takewhile(lambda word: word != "|", words))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -75,6 +78,24 @@ def _accepted(words: list[str], where: str) -> None:
         pytest.fail(f"{where}: apbed does not know this")
     if words[0] == "run" and args.scenario.islower():
         parse.load(parse.find(args.scenario), args.set)
+
+
+def parsers(top: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """A command's parser and those of its sub-commands."""
+    yield top
+    for action in top._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for child in action.choices.values():
+                yield from parsers(child)
+
+
+def test_examples_of_help_exist() -> None:
+    """What `--help` gives as an example is accepted, like a page's."""
+    for parser in parsers(cli.parser()):
+        for line in (parser.epilog or "").splitlines():
+            words = usage_words(GAP.split(line.strip())[0])
+            if words and words[0] == "apbed":
+                _accepted(words[1:], line.strip())
 
 
 def make_targets() -> set[str]:
@@ -138,7 +159,7 @@ def test_lines_are_short(name: str) -> None:
 def glossary_words() -> set[str]:
     """Every word in the first column of the glossary's tables."""
     cells = re.findall(r"^\| ([^|]+) \|", GLOSSARY.read_text(), re.MULTILINE)
-    return {word for cell in cells for word in re.findall(r"[\w*/-]+", cell)}
+    return {word for cell in cells for word in re.findall(r"[\w*-]+", cell.replace("/", " "))}
 
 
 EXPLAINED = ["README.md", *(name for name in NAMES if "reference/" in name)]
