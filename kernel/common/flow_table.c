@@ -6,9 +6,10 @@
  * memory and a flood of connections costs nobody else's. A new flow takes an
  * unused place, else that of a flow that has ended, else of one that has been
  * idle for long. To find that one a hand goes round the places and passes over
- * those used since it came by last (the CLOCK of F. J. Corbato, "A Paging Experiment
+ * those used again since it came by last (the CLOCK of F. J. Corbato, "A Paging Experiment
  * with the Multics System", 1968): no line of idle flows has to be kept, so a
- * packet of a known flow touches no other flow.
+ * packet of a known flow touches no other flow. A flow that was busy but once is
+ * not passed over: those of a flood take each other's places.
  *
  * The hash is secret and the whole key is compared: nobody can make flows
  * collide from outside, and flows that do are never taken for one. It is
@@ -31,7 +32,7 @@
 /* No chain is longer, whatever the secret is: then a flow finds no place. */
 #define FLOW_TABLE_CHAIN	16
 /* Places the hand looks at for a new flow. */
-#define FLOW_TABLE_SCAN		16
+#define FLOW_TABLE_SCAN		64
 /* Places that are swept at once. */
 #define FLOW_TABLE_SWEEP	64U
 
@@ -125,7 +126,8 @@ void flow_table_forget(struct flow_table *table, struct flow_entry *entry)
 void flow_table_wake(struct flow_table *table, struct flow_entry *entry)
 {
 	entry->busy = 1;
-	entry->recent = 1;
+	entry->recent |= entry->known;
+	entry->known = 1;
 	table->busy++;
 }
 
@@ -168,7 +170,10 @@ static struct flow_entry *flow_table_first_ended(struct flow_table *table)
 	return NULL;
 }
 
-/* An idle flow that was not used for a round of the hand, if one is near; or NULL. */
+/*
+ * An idle flow that was not used again for a round of the hand, or if none is near the one that
+ * has been idle for longest of those that are; or NULL.
+ */
 static struct flow_entry *flow_table_old(struct flow_table *table)
 {
 	struct flow_entry *entry, *found = NULL;
@@ -187,7 +192,8 @@ static struct flow_entry *flow_table_old(struct flow_table *table)
 			return entry;
 		}
 		entry->recent = 0;
-		found = found ?: entry;
+		if (!found || (s32)(entry->idle_since - found->idle_since) < 0)
+			found = entry;
 	}
 	return found;
 }
@@ -255,6 +261,7 @@ struct flow_entry *flow_table_add(struct flow_table *table, const struct segment
 	entry->key = *key;
 	entry->idle_since = now;
 	entry->busy = 0;
+	entry->known = 0;
 	entry->recent = 0;
 	entry->finished = 0;
 	return entry;

@@ -9,7 +9,7 @@
 #include "common/tcp_segment.h"
 
 /* So many places at most, with the caller's own. */
-#define FLOW_TABLE_MAX	(1U << 19)
+#define FLOW_TABLE_MAX	(1U << 18)
 
 /* The table's time: ns >> FLOW_TIME_SHIFT, about 1 ms; it wraps after 52 days. */
 #define FLOW_TIME_SHIFT	20
@@ -21,12 +21,13 @@ struct flow_entry {
 	struct segment_key	key;
 	u32	hash;
 	u32	idle_since;	/* the table's time; while it is idle */
-	u64	next:20,	/* in its bucket, or of the unused */
-		next_ended:20,
-		number:19,	/* its own, counted from 0; set for good */
+	u64	next:19,	/* in its bucket, or of the unused */
+		next_ended:19,
+		number:18,	/* its own, counted from 0; set for good */
 		in_use:1,	/* the place is a flow's */
 		busy:1,		/* not idle: the flow may not be forgotten */
-		recent:1,	/* busy since the hand came by */
+		known:1,	/* was busy before */
+		recent:1,	/* was busy again since the hand came by */
 		finished:1,	/* when idle, the first to be forgotten */
 		in_ended:1;	/* stands in that line, finished or not */
 };

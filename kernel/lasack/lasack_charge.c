@@ -33,9 +33,6 @@
 /* A packet's bytes beyond the longest usual headers are no overhead. */
 #define LASACK_HEADERS	128
 
-/* A flow of which nothing came for that long may begin anew, in the table's time. */
-#define LASACK_PAUSE	(NSEC_PER_SEC >> FLOW_TIME_SHIFT)
-
 static u64 sum_add(const struct lasack_queue *q, u64 sum, u64 bytes)
 {
 	return lasack_sum_add(&q->decay, sum, bytes, q->age);

@@ -13,6 +13,8 @@
 #define LASACK_LAG	(8U << 20)
 /* An ACK is believed if it acknowledges so many bytes at most, or is so far behind. */
 #define LASACK_BELIEVED	(192U << 10)
+/* A flow of which nothing came for that long may begin anew, in the table's time. */
+#define LASACK_PAUSE	(NSEC_PER_SEC >> FLOW_TIME_SHIFT)
 /*
  * The paper's rules believe whatever the largest window that TCP can offer allows
  * (RFC 7323, 2.3: 65535 << 14 bytes).

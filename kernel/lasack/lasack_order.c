@@ -314,7 +314,7 @@ struct lasack_flow *lasack_order_worst(struct lasack_queue *q)
 	if (q->shape.by_station)
 		return lasack_station_worst(q);
 	flow = lasack_flow_at(q, lasack_heap_first(&q->drop)->item);
-	if (!q->shape.floor || lasack_flow_can_spare(q, flow) ||
+	if (!q->floor || lasack_flow_can_spare(q, flow) ||
 	    flow != lasack_order_longest_waiting(q))
 		return flow;
 	second = lasack_heap_second(&q->drop);

@@ -54,6 +54,7 @@
 void lasack_queue_advance(struct lasack_queue *q, u64 now)
 {
 	q->now = now;
+	q->timed = true;
 	q->time = now >> FLOW_TIME_SHIFT;
 	if (q->decay.halflife) {
 		q->age = lasack_decay_age(&q->decay, now);
@@ -341,7 +342,7 @@ static struct sk_buff *lasack_queue_take(struct lasack_queue *q, struct lasack_f
 {
 	struct sk_buff *skb = flow->head;
 
-	if (sent)
+	if (sent && q->timed)
 		lasack_queue_note_delay(q, flow);
 	flow->head = skb->next;
 	skb_mark_not_on_list(skb);

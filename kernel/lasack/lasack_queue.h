@@ -42,6 +42,7 @@ struct lasack_queue {
 	u64			now;		/* ns, see lasack_queue_advance() */
 	u64			age;		/* the same for the sums, see lasack_sum.c */
 	u32			time;		/* the same for the table */
+	bool			timed;		/* it was just read from the clock */
 	u32			seq;		/* of the last packet to arrive */
 	struct lasack_shape	shape;
 	u32			overhead;	/* bytes that a packet counts for at least */

@@ -10,10 +10,29 @@
 #include <linux/module.h>
 #include <linux/prandom.h>
 #include "ackwrr/ackwrr_flows.h"
-#include "lasack/tests/lasack_packets.h"
 
 #define MSS	1448
 #define SETTLE	(2 * NSEC_PER_SEC)
+
+/* A segment of connection @id, in the direction of its data or of its ACKs. */
+static struct tcp_segment data(u32 id, u32 payload)
+{
+	return (struct tcp_segment) {
+		.key.port = { cpu_to_be16(id), cpu_to_be16(id >> 16) },
+		.class = SEGMENT_TCP,
+		.payload = payload,
+	};
+}
+
+static struct tcp_segment ack(u32 id, u32 ack_seq)
+{
+	struct tcp_segment seg = data(id, 0);
+
+	seg.ack = 1;
+	seg.pure_ack = 1;
+	seg.ack_seq = ack_seq;
+	return seg;
+}
 
 struct cell {
 	struct ackwrr_flows	flows;
