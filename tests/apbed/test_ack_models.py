@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The models of papers 000 and 002, tested on what the papers print and on what follows by hand."""
+"""The models of http-queueing and ack-skipping, on what the papers print and on sums by hand."""
 
 from __future__ import annotations
 
