@@ -53,14 +53,14 @@ demo: all			## the access point, FIFO and fq_codel against LAS-ACK
 	@$(APBED) run testbed/scenarios/demo.toml --out out/demo
 
 check: all debug		## every test that fits in half an hour
-	@$(PYTHON) -m apbed.checks
+	@$(PYTHON) -m tests.runner
 
 check-all: all debug		## check, and the same in every supported kernel
 	@for version in $(VERSIONS); do \
 		$(APBED) kernel build --version $$version || exit; \
 	done
 	@$(APBED) kernel build --stock
-	@$(PYTHON) -m apbed.checks --all
+	@$(PYTHON) -m tests.runner --all
 
 clean:				## remove build/ and out/; .venv and the kernels stay
 	rm -rf build out
@@ -74,8 +74,9 @@ install:			## put what is built where the system looks: DESTDIR PREFIX KDIR
 uninstall:			## and take it away again
 	@scripts/install.sh uninstall
 
-bench:
-	@echo "make $@: not there yet; make help lists what is" >&2; exit 1
+# QUICK=1 and BENCH="lasack;fq_codel" are for tuning.
+bench: all			## what a packet costs in each queue discipline: QUICK=1 BENCH="KIND;KIND"
+	@$(APBED) bench $(if $(QUICK),--quick) $(if $(BENCH),--kinds "$(BENCH)") --out out/bench
 
 .PHONY: all help setup tools medium tc lab-kernel modules debug modules-all \
 	demo check check-all clean lock bench install uninstall

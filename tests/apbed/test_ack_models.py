@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The models of http-queueing and ack-skipping, on what the papers print and on sums by hand."""
+"""The models of http-queueing and ack-skipping, against printed numbers and ones worked by hand."""
 
 from __future__ import annotations
 

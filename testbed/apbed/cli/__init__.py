@@ -19,6 +19,7 @@ COMMANDS = (
     "apbed.cli.listing",
     "apbed.cli.doctor",
     "apbed.cli.kernel",
+    "apbed.cli.bench",
     "apbed.cli.boot",
     "apbed.cli.distro",
 )

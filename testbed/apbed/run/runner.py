@@ -31,7 +31,7 @@ from apbed.run.bench import Bench
 from apbed.scenario import plan
 from apbed.scenario.parse import Run, Scenario
 
-STALL_S = 60.0  # wall seconds without a virtual second
+STALL_S = 60.0  # processor seconds without a virtual second
 
 Notify = Callable[["Event"], None]
 

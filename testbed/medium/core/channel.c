@@ -3,7 +3,8 @@
 #include <math.h>
 
 #include "channel.h"
-#include "error_rate.h"
+#include "phy/error_rate.h"
+#include "phy/phy_rate.h"
 
 /* Streams of one link for different purposes must differ. */
 enum channel_stream {

@@ -4,13 +4,15 @@
 #include <string.h>
 
 #include "cell.h"
-#include "core/channel.h"
 #include "chi_square.h"
+#include "core/channel.h"
+#include "phy/phy.h"
+#include "phy/phy_profile.h"
 #include "tap.h"
 
 #define SAMPLES	20000
 
-/* Paper 003's channel: 0.1 s and 0.0333 s, 1e-6 and 1e-2. */
+/* The channel of channel-errors: 0.1 s and 0.0333 s, 1e-6 and 1e-2. */
 static const struct channel_config paper_003 = {
 	.kind = CHANNEL_GE,
 	.ber = { 1e-6, 1e-2 },

@@ -1,0 +1,495 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The life of a TCP flow. A flow of fixed duration ends for both ends at once,
+ * by a reset: what a starved queue still holds is not waited for, as it was
+ * not delivered in time. Each end keeps the deadline itself, since the reset
+ * may be lost on the air. A flow of fixed size ends when the receiver has all
+ * of it and closes; the sender waits for that close.
+ */
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "die.h"
+#include "flow.h"
+
+#define REQUEST_MAGIC	0x666c6f77U	/* "flow" */
+#define REQUEST_VERSION	1
+
+#define CHUNK		65536		/* bytes per read or write */
+#define CHUNKS_PER_TURN	16		/* then other flows get their turn */
+
+/* How much earlier than the client's a server's clock may reach the deadline */
+#define CLOCK_DRIFT_NS	(NSEC_PER_SEC / 10)
+
+/* What the client says first. Integers are big-endian. */
+struct request {
+	uint32_t magic;
+	uint8_t version;
+	uint8_t dir;
+	uint16_t reserved;
+	uint64_t duration_ns;		/* what is left of it; 0: by bytes */
+	uint64_t bytes;
+	char id[ID_MAX];
+	char congestion_control[CC_MAX];
+} __attribute__((packed));
+
+enum phase {
+	WAITING,			/* client: for its start time */
+	CONNECTING,			/* client */
+	REQUESTING,			/* the request is on its way */
+	TRANSFER,
+	CLOSING,			/* sized sender: all handed to TCP */
+};
+
+struct flow {
+	struct activity act;
+	struct record rec;
+	struct flow_plan plan;
+	struct request request;
+	size_t request_done;		/* bytes of it read or written */
+	enum phase phase;
+	bool client;
+	int64_t deadline;		/* ns or NEVER */
+	int64_t next_sample;		/* ns or NEVER */
+	uint64_t handed;		/* payload bytes given to TCP */
+};
+
+static struct flow *flow_of(struct activity *act)
+{
+	return (struct flow *)act;
+}
+
+bool flow_id_valid(const char *id)
+{
+	size_t length = strlen(id);
+
+	return length > 0 && length <= ID_MAX &&
+	       strspn(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._:") == length;
+}
+
+int64_t flow_next_sample(const struct loop *loop, int64_t start, int64_t now)
+{
+	return start + ((now - start) / loop->interval_ns + 1) * loop->interval_ns;
+}
+
+static void set_wake(struct flow *flow)
+{
+	flow->act.wake_ns = flow->deadline < flow->next_sample ?
+			    flow->deadline : flow->next_sample;
+}
+
+/*
+ * SIOCOUTQ counts what TCP holds unacknowledged: the request, and a FIN once
+ * shutdown() was called, are in its sequence space too.
+ */
+static void account_sender(struct flow *flow)
+{
+	struct tcp_info info = { };
+	socklen_t length = sizeof(info);
+	int unacked = 0;
+
+	if (!getsockopt(flow->act.fd, IPPROTO_TCP, TCP_INFO, &info, &length))
+		flow->rec.retrans = info.tcpi_total_retrans;
+	if (!ioctl(flow->act.fd, SIOCOUTQ, &unacked) &&
+	    (uint64_t)unacked <= flow->handed)
+		flow->rec.bytes = flow->handed - unacked;
+}
+
+static void abort_connection(int fd)
+{
+	struct linger now = { .l_onoff = 1, .l_linger = 0 };
+
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
+}
+
+static void conclude(struct loop *loop, struct flow *flow, int64_t end)
+{
+	if (flow->act.fd >= 0) {
+		if (flow->rec.sender)
+			account_sender(flow);
+		if (!flow->plan.bytes || flow->rec.error[0] || end == UNSET)
+			abort_connection(flow->act.fd);
+	}
+	flow->rec.end = end;
+	record_flow(loop->out_fd, &flow->rec);
+	flow->act.done = true;
+}
+
+static void fail(struct loop *loop, struct flow *flow, const char *what, int error)
+{
+	snprintf(flow->rec.error, sizeof(flow->rec.error), error ? "%s: %s" : "%s",
+		 what, strerror(error));
+	fprintf(stderr, "flowgen: flow %s: %s\n", flow->rec.id, flow->rec.error);
+	if (flow->client)
+		loop->failed = true;
+	conclude(loop, flow, UNSET);
+}
+
+/*
+ * The peer closed, by FIN (error 0) or reset, or the network gave up. A client
+ * that leaves early says why in its own record; to the server it is no error.
+ */
+static void connection_over(struct loop *loop, struct flow *flow, int error)
+{
+	char what[64];
+
+	if (error && error != ECONNRESET && error != EPIPE) {
+		fail(loop, flow, "connection lost", error);
+	} else if (flow->phase == CLOSING && !error) {
+		conclude(loop, flow, now_ns());
+	} else if (!flow->client) {
+		conclude(loop, flow, flow->plan.bytes ? UNSET : now_ns());
+	} else if (flow->plan.bytes) {
+		snprintf(what, sizeof(what), "closed by the server after %llu of %llu bytes",
+			 (unsigned long long)(flow->rec.sender ? flow->handed : flow->rec.bytes),
+			 (unsigned long long)flow->plan.bytes);
+		fail(loop, flow, what, 0);
+	} else if (now_ns() < flow->deadline - CLOCK_DRIFT_NS) {
+		fail(loop, flow, "closed by the server before its time", 0);
+	} else {
+		conclude(loop, flow, now_ns());
+	}
+}
+
+static int socket_error(int fd)
+{
+	int error = 0;
+	socklen_t length = sizeof(error);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length))
+		return errno;
+	return error;
+}
+
+static int set_congestion_control(const struct flow *flow)
+{
+	const char *name = flow->plan.congestion_control;
+
+	if (!name[0] || !flow->rec.sender)
+		return 0;
+	return setsockopt(flow->act.fd, IPPROTO_TCP, TCP_CONGESTION, name,
+			  strlen(name));
+}
+
+static void begin_transfer(struct loop *loop, struct flow *flow)
+{
+	flow->phase = TRANSFER;
+	loop_watch(loop, &flow->act,
+		   flow->rec.sender ? EPOLLOUT | EPOLLRDHUP : EPOLLIN);
+}
+
+static void send_payload(struct loop *loop, struct flow *flow)
+{
+	static const char payload[CHUNK];
+	size_t length = CHUNK;
+	ssize_t sent;
+	int turn;
+
+	for (turn = 0; turn < CHUNKS_PER_TURN; turn++) {
+		if (flow->plan.bytes && flow->plan.bytes - flow->handed < CHUNK)
+			length = flow->plan.bytes - flow->handed;
+		if (!length) {
+			shutdown(flow->act.fd, SHUT_WR);
+			flow->phase = CLOSING;
+			loop_watch(loop, &flow->act, EPOLLIN);
+			return;
+		}
+		sent = send(flow->act.fd, payload, length, 0);
+		if (sent < 0) {
+			if (errno != EAGAIN && errno != EINTR)
+				connection_over(loop, flow, errno);
+			return;
+		}
+		if (!flow->handed)
+			flow->rec.first_byte = now_ns();
+		flow->handed += sent;
+	}
+}
+
+static void receive_payload(struct loop *loop, struct flow *flow)
+{
+	static char payload[CHUNK];
+	size_t length = CHUNK;
+	ssize_t got;
+	int turn;
+
+	for (turn = 0; turn < CHUNKS_PER_TURN; turn++) {
+		if (flow->plan.bytes && flow->plan.bytes - flow->rec.bytes < CHUNK)
+			length = flow->plan.bytes - flow->rec.bytes;
+		got = recv(flow->act.fd, payload, length, 0);
+		if (got <= 0) {
+			if (!got || (errno != EAGAIN && errno != EINTR))
+				connection_over(loop, flow, got ? errno : 0);
+			return;
+		}
+		if (!flow->rec.bytes)
+			flow->rec.first_byte = now_ns();
+		flow->rec.bytes += got;
+		if (flow->rec.bytes == flow->plan.bytes) {
+			conclude(loop, flow, now_ns());
+			return;
+		}
+	}
+}
+
+static void await_close(struct loop *loop, struct flow *flow)
+{
+	char byte;
+	ssize_t got = recv(flow->act.fd, &byte, 1, 0);
+
+	if (got > 0)
+		fail(loop, flow, "the receiver sent data", 0);
+	else if (!got || (errno != EAGAIN && errno != EINTR))
+		connection_over(loop, flow, got ? errno : 0);
+}
+
+static void compose_request(struct flow *flow)
+{
+	struct request *req = &flow->request;
+	const struct flow_plan *plan = &flow->plan;
+
+	*req = (struct request) {
+		.magic = htobe32(REQUEST_MAGIC),
+		.version = REQUEST_VERSION,
+		.dir = plan->dir,
+		.bytes = htobe64(plan->bytes),
+	};
+	if (!plan->bytes)
+		req->duration_ns = htobe64(flow->deadline - now_ns());
+	memcpy(req->id, plan->id, strlen(plan->id));
+	memcpy(req->congestion_control, plan->congestion_control,
+	       strlen(plan->congestion_control));
+}
+
+static void send_request(struct loop *loop, struct flow *flow)
+{
+	const char *from = (const char *)&flow->request + flow->request_done;
+	ssize_t sent;
+
+	/* let an upload's request share a segment with its first payload */
+	sent = send(flow->act.fd, from,
+		    sizeof(flow->request) - flow->request_done,
+		    flow->rec.sender ? MSG_MORE : 0);
+	if (sent < 0) {
+		if (errno != EAGAIN && errno != EINTR)
+			connection_over(loop, flow, errno);
+		return;
+	}
+	flow->request_done += sent;
+	if (flow->request_done == sizeof(flow->request))
+		begin_transfer(loop, flow);
+}
+
+static void finish_connect(struct loop *loop, struct flow *flow)
+{
+	int error = socket_error(flow->act.fd);
+
+	if (error) {
+		fail(loop, flow, "cannot connect", error);
+		return;
+	}
+	flow->rec.connected = now_ns();
+	compose_request(flow);
+	flow->phase = REQUESTING;
+	send_request(loop, flow);
+}
+
+static bool adopt_request(struct flow *flow)
+{
+	const struct request *req = &flow->request;
+	struct flow_plan *plan = &flow->plan;
+	uint64_t duration = be64toh(req->duration_ns);
+
+	plan->bytes = be64toh(req->bytes);
+	if (req->magic != htobe32(REQUEST_MAGIC) || req->dir > DIR_DOWN ||
+	    req->version != REQUEST_VERSION ||
+	    !duration == !plan->bytes || duration > INT64_MAX / 2)
+		return false;
+	memcpy(plan->id, req->id, ID_MAX);
+	if (!flow_id_valid(plan->id) || req->congestion_control[CC_MAX - 1])
+		return false;
+	memcpy(plan->congestion_control, req->congestion_control, CC_MAX);
+	plan->dir = req->dir;
+	plan->duration_ns = duration;
+	return true;
+}
+
+static void receive_request(struct loop *loop, struct flow *flow)
+{
+	char *to = (char *)&flow->request + flow->request_done;
+	int64_t now;
+	ssize_t got;
+
+	got = recv(flow->act.fd, to, sizeof(flow->request) - flow->request_done, 0);
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (got > 0) {
+		flow->request_done += got;
+		if (flow->request_done < sizeof(flow->request))
+			return;
+	}
+	if (got <= 0 || !adopt_request(flow)) {
+		fputs("flowgen: a connection without a valid request was closed\n", stderr);
+		flow->act.done = true;
+		return;
+	}
+	memcpy(flow->rec.id, flow->plan.id, sizeof(flow->rec.id));
+	flow->rec.dir = flow->plan.dir;
+	flow->rec.sender = flow->plan.dir == DIR_DOWN;
+	now = now_ns();
+	if (flow->plan.duration_ns)
+		flow->deadline = now + flow->plan.duration_ns;
+	if (!flow->rec.sender)
+		flow->next_sample = flow_next_sample(loop, flow->rec.start, now);
+	set_wake(flow);
+	if (set_congestion_control(flow))
+		fail(loop, flow, "congestion control not available", errno);
+	else
+		begin_transfer(loop, flow);
+}
+
+static void flow_ready(struct loop *loop, struct activity *act, uint32_t events)
+{
+	struct flow *flow = flow_of(act);
+
+	switch (flow->phase) {
+	case WAITING:
+		break;
+	case CONNECTING:
+		finish_connect(loop, flow);
+		break;
+	case REQUESTING:
+		if (flow->client)
+			send_request(loop, flow);
+		else
+			receive_request(loop, flow);
+		break;
+	case TRANSFER:
+		if (!flow->rec.sender)
+			receive_payload(loop, flow);
+		else if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
+			connection_over(loop, flow, socket_error(act->fd));
+		else
+			send_payload(loop, flow);
+		break;
+	case CLOSING:
+		await_close(loop, flow);
+		break;
+	}
+}
+
+static void open_connection(struct loop *loop, struct flow *flow, int64_t now)
+{
+	const struct sockaddr *peer = (const struct sockaddr *)&flow->plan.peer;
+	int fd;
+
+	flow->rec.start = now;
+	if (flow->plan.duration_ns)
+		flow->deadline = now + flow->plan.duration_ns;
+	if (!flow->rec.sender)
+		flow->next_sample = flow_next_sample(loop, now, now);
+	set_wake(flow);
+
+	fd = socket(peer->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0) {
+		fail(loop, flow, "cannot make a socket", errno);
+		return;
+	}
+	flow->phase = CONNECTING;
+	flow->act.fd = fd;
+	if (set_congestion_control(flow)) {
+		fail(loop, flow, "congestion control not available", errno);
+		return;
+	}
+	if (connect(fd, peer, flow->plan.peer_length) && errno != EINPROGRESS) {
+		fail(loop, flow, "cannot connect", errno);
+		return;
+	}
+	loop_attach(loop, &flow->act, fd, EPOLLOUT);
+}
+
+static void flow_wake(struct loop *loop, struct activity *act, int64_t now)
+{
+	struct flow *flow = flow_of(act);
+
+	if (flow->phase == WAITING) {
+		open_connection(loop, flow, now);
+		return;
+	}
+	if (flow->next_sample <= now) {
+		record_sample(loop->out_fd, &flow->rec, now);
+		flow->next_sample = flow_next_sample(loop, flow->rec.start, now);
+		set_wake(flow);
+	}
+	if (flow->deadline > now)
+		return;
+	if (flow->phase == CONNECTING)
+		fail(loop, flow, "no connection within the time of the flow", 0);
+	else
+		conclude(loop, flow, now);
+}
+
+static void flow_interrupt(struct loop *loop, struct activity *act)
+{
+	struct flow *flow = flow_of(act);
+
+	if (flow->rec.id[0])
+		conclude(loop, flow, UNSET);
+}
+
+static struct flow *flow_new(bool client)
+{
+	struct flow *flow = calloc(1, sizeof(*flow));
+
+	if (!flow)
+		die(errno, "out of memory for a flow");
+	flow->act.fd = -1;
+	flow->act.wake_ns = NEVER;
+	flow->act.ready = flow_ready;
+	flow->act.wake = flow_wake;
+	flow->act.interrupt = flow_interrupt;
+	flow->client = client;
+	flow->deadline = NEVER;
+	flow->next_sample = NEVER;
+	flow->rec.start = UNSET;
+	flow->rec.connected = UNSET;
+	flow->rec.first_byte = UNSET;
+	flow->rec.end = UNSET;
+	flow->rec.retrans = UNSET;
+	return flow;
+}
+
+void flow_start(struct loop *loop, const struct flow_plan *plan)
+{
+	struct flow *flow = flow_new(true);
+	int64_t now = now_ns();
+
+	flow->plan = *plan;
+	memcpy(flow->rec.id, plan->id, sizeof(flow->rec.id));
+	flow->rec.dir = plan->dir;
+	flow->rec.sender = plan->dir == DIR_UP;
+	flow->phase = WAITING;
+	flow->act.wake_ns = plan->start_ns > now ? plan->start_ns : now;
+	loop_add(loop, &flow->act);
+}
+
+void flow_accept(struct loop *loop, int fd)
+{
+	struct flow *flow = flow_new(false);
+
+	flow->rec.start = now_ns();
+	flow->rec.connected = flow->rec.start;
+	flow->phase = REQUESTING;
+	loop_add(loop, &flow->act);
+	loop_attach(loop, &flow->act, fd, EPOLLIN);
+}

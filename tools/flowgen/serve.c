@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Listens on a TCP and a UDP socket of the same port. IPv6 with IPv4 mapped
+ * where the kernel has IPv6, plain IPv4 otherwise.
+ */
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "die.h"
+#include "flow.h"
+#include "pulse.h"
+#include "serve.h"
+
+static void listener_ready(struct loop *loop, struct activity *act,
+			   uint32_t events)
+{
+	int fd = accept4(act->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+	(void)events;
+	if (fd >= 0) {
+		flow_accept(loop, fd);
+		return;
+	}
+	switch (errno) {
+	case EAGAIN:
+	case EINTR:
+	case ECONNABORTED:
+		return;
+	default:	/* going on would spin: the connection stays pending */
+		die(errno, "cannot accept another flow");
+	}
+}
+
+static int bound_socket(const struct addrinfo *address, int type)
+{
+	int fd = socket(address->ai_family,
+			type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int on = 1, off = 0;
+
+	if (fd < 0)
+		return -1;
+	if (address->ai_family == AF_INET6)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+	if (type == SOCK_STREAM)
+		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (bind(fd, address->ai_addr, address->ai_addrlen)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static const struct addrinfo *prefer_ipv6(const struct addrinfo *list)
+{
+	const struct addrinfo *one;
+
+	for (one = list; one; one = one->ai_next)
+		if (one->ai_family == AF_INET6)
+			return one;
+	return list;
+}
+
+void serve_open(struct loop *loop, const char *address, const char *port)
+{
+	struct addrinfo hints = {
+		.ai_family = AF_UNSPEC,
+		.ai_socktype = SOCK_STREAM,
+		.ai_flags = AI_PASSIVE | AI_NUMERICSERV,
+	};
+	const struct addrinfo *chosen;
+	struct addrinfo *list;
+	int tcp, udp, error;
+
+	error = getaddrinfo(address, port, &hints, &list);
+	if (error)
+		die(0, "cannot listen on %s port %s: %s", address ? address : "any address",
+		    port, gai_strerror(error));
+	chosen = address ? list : prefer_ipv6(list);
+	tcp = bound_socket(chosen, SOCK_STREAM);
+	if (tcp < 0 && chosen != list) {
+		chosen = list;
+		tcp = bound_socket(chosen, SOCK_STREAM);
+	}
+	if (tcp < 0 || listen(tcp, SOMAXCONN))
+		die(errno, "cannot listen on TCP port %s", port);
+	udp = bound_socket(chosen, SOCK_DGRAM);
+	if (udp < 0)
+		die(errno, "cannot bind UDP port %s", port);
+	freeaddrinfo(list);
+
+	loop_listen(loop, tcp, listener_ready);
+	pulse_count(loop, udp);
+}
