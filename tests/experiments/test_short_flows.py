@@ -18,7 +18,7 @@ from tests.experiments.campaign import carried_out
 WIRED_RTT_S = 0.02  # 10 ms each way
 BITS_PER_S = 11e6  # the fastest any payload bit goes on the air
 # Of fq_codel's and FIFO's 90th percentile of downloads under 100 kB. The project's aim for its
-# full workload of five seeds, set when another program had 0.32 s against 1.56 s and 2.11 s.
+# full workload of five seeds.
 SHARE_OF_OTHERS = 0.35
 
 

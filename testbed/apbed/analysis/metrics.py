@@ -142,7 +142,7 @@ def tcp_counters(counters: Json | None) -> Json | None:
 
 
 def measure(run_dir: Path) -> Json:
-    """The measured part of RUN in summary.json, from a run directory."""
+    """What summary.json says of one run's results, from its run directory."""
     plan, window = read_plan(run_dir), _window(run_dir)
     planned, workload = (plan.flows, plan.transfers) if plan else ((), ())
     traces = read_flows(run_dir, planned + workload)
