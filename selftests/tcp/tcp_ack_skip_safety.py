@@ -26,6 +26,9 @@ import statistics
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
 
 from tcp_path import Link, Skip, Transfer, build, configure, drop_every, periods, shape, transfer
 

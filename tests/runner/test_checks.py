@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from apbed import checks
-from apbed.checks import RunningSuite, Suite, Totals, run_suites, totals
+from tests.runner import checks
+from tests.runner.checks import RunningSuite, Suite, Totals, run_suites, totals
 
 # ktap.rst, "Example KTAP output".
 KTAP_EXAMPLE = """\

@@ -29,10 +29,12 @@ from apbed.processes import stop_group
 OUT = REPOSITORY / "out" / "check"
 SUITE_LIMIT_S = 1500.0
 ACK_SKIP = (
-    "'tcp_ack_skip.py --turns' 'tcp_ack_skip_edges.py --turns' "
-    "tcp_ack_skip_mptcp.py 'tcp_ack_skip_safety.py --quick'"
+    "'tcp/tcp_ack_skip.py --turns' 'tcp/tcp_ack_skip_edges.py --turns' "
+    "tcp/tcp_ack_skip_mptcp.py 'tcp/tcp_ack_skip_safety.py --quick'"
 )
-OPERATIONS = "'random_operations.py 2000' refusals.py"
+TDC = "selftests/tc-testing/tdc.sh"
+LAB, QDISC = "selftests/lib", "selftests/qdisc"
+OPERATIONS = "'qdisc/random_operations.py 2000' qdisc/refusals.py"
 TAIL_LINES, TAIL_WIDTH = 30, 160
 POLL_S = 0.1
 
@@ -156,24 +158,26 @@ def suites() -> list[Suite]:
         Suite("completion", "tools/completion/check.sh build/bin"),
         Suite("kunit", _kunit(kernel)),
         Suite("kunit-debug", _kunit(debug)),
-        Suite("churn", _in_lab(debug, "selftests/qdisc_churn.sh")),
+        Suite("churn", _in_lab(debug, f"{QDISC}/qdisc_churn.sh")),
         Suite("pytest", ".venv/bin/pytest -q"),
-        Suite("inflight-life", _in_lab(debug, "selftests/inflight_life.sh")),
-        Suite("fuzz-netlink", _in_lab(debug, "selftests/watched.sh 'fuzz_netlink.py 6000'")),
-        Suite("fuzz-packets", _in_lab(debug, "selftests/fuzz_packets.sh 150000")),
-        Suite("tdc", _in_lab(kernel, 'selftests/tdc.sh "$(.venv/bin/apbed kernel tdc)"')),
-        Suite("operations", _in_lab(debug, f"selftests/watched.sh {OPERATIONS}")),
-        Suite("parents", _in_lab(debug, "selftests/watched.sh 'parents.py 3'")),
-        Suite("ack-skip", _in_lab(kernel, f"selftests/each.sh {ACK_SKIP}")),
-        Suite("ackskip-module", "selftests/ackskip_module.sh short"),
+        Suite("inflight-life", _in_lab(debug, f"{QDISC}/inflight_life.sh")),
+        Suite("fuzz-netlink", _in_lab(debug, f"{LAB}/watched.sh 'qdisc/fuzz_netlink.py 6000'")),
+        Suite("fuzz-packets", _in_lab(debug, f"{QDISC}/fuzz_packets.sh 150000")),
+        Suite(
+            "tdc", _in_lab(kernel, 'selftests/tc-testing/tdc.sh "$(.venv/bin/apbed kernel tdc)"')
+        ),
+        Suite("operations", _in_lab(debug, f"{LAB}/watched.sh {OPERATIONS}")),
+        Suite("parents", _in_lab(debug, f"{LAB}/watched.sh 'qdisc/parents.py 3'")),
+        Suite("ack-skip", _in_lab(kernel, f"{LAB}/each.sh {ACK_SKIP}")),
+        Suite("ackskip-module", "selftests/tcp/ackskip_module.sh short"),
         Suite("pytest-slow", ".venv/bin/pytest -q -m slow", slow=True),
         Suite("modules-all", "make modules-all", slow=True, single=True),
         # What ARCH=um has no ftrace for.
         Suite("sparse-x86_64", f"{_sparse_x86()} 2>&1 | {clean}", slow=True, single=True),
-        Suite("ackskip-module-all", "selftests/ackskip_module.sh", slow=True),
+        Suite("ackskip-module-all", "selftests/tcp/ackskip_module.sh", slow=True),
         *_long(debug),
         *_other_kernels(kernel.version),
-        Suite("ack-skip-debug", _in_lab(debug, f"selftests/watched.sh {ACK_SKIP}"), slow=True),
+        Suite("ack-skip-debug", _in_lab(debug, f"{LAB}/watched.sh {ACK_SKIP}"), slow=True),
         *_safety(kernel),
         *_series(),
     ]
@@ -190,10 +194,10 @@ def _long(debug: cache.LabKernel) -> Iterator[Suite]:
     flood = _kunit_command(debug) + " lasack_flood packets=1000000"
     commands = {
         "flood-1m": flood,
-        "fuzz-packets-10m": "selftests/fuzz_packets.sh 10000000 2",
-        "parents-60s": "selftests/watched.sh 'parents.py 60'",
-        "fuzz-netlink-100k": "selftests/watched.sh 'fuzz_netlink.py 100000 2'",
-        "operations-10k": "selftests/watched.sh 'random_operations.py 10000'",
+        "fuzz-packets-10m": f"{QDISC}/fuzz_packets.sh 10000000 2",
+        "parents-60s": f"{LAB}/watched.sh 'qdisc/parents.py 60'",
+        "fuzz-netlink-100k": f"{LAB}/watched.sh 'qdisc/fuzz_netlink.py 100000 2'",
+        "operations-10k": f"{LAB}/watched.sh 'qdisc/random_operations.py 10000'",
     }
     for name, script in commands.items():
         yield Suite(name, _in_lab(debug, script), slow=True)
@@ -205,14 +209,14 @@ def _other_kernels(default: str) -> Iterator[Suite]:
         kernel = cache.find(version)
         if kernel and version != default:
             yield Suite(f"kunit-{version}", _kunit(kernel), slow=True)
-            churn = _in_lab(kernel, "selftests/qdisc_churn.sh")
+            churn = _in_lab(kernel, f"{QDISC}/qdisc_churn.sh")
             yield Suite(f"churn-{version}", churn, slow=True)
 
 
 def _safety(kernel: cache.LabKernel) -> Iterator[Suite]:
     """What skipping ACKs costs each congestion control."""
     for control in ("cubic", "reno", "bbr"):
-        script = f"selftests/each.sh 'tcp_ack_skip_safety.py {control}'"
+        script = f"{LAB}/each.sh 'tcp/tcp_ack_skip_safety.py {control}'"
         yield Suite(f"ack-safety-{control}", _in_lab(kernel, script), slow=True)
 
 
@@ -221,11 +225,11 @@ def _series() -> Iterator[Suite]:
     for version in VERSIONS:
         kernel = cache.find(version)
         if kernel:
-            script = "selftests/each.sh tcp_ack_skip.py 'tcp_ack_skip_edges.py --long'"
+            script = f"{LAB}/each.sh tcp/tcp_ack_skip.py 'tcp/tcp_ack_skip_edges.py --long'"
             yield Suite(f"ack-skip-{version}", _in_lab(kernel, script), slow=True)
         if kernel and cache.find(version, stock=True):
-            yield Suite(f"ack-trace-{version}", f"selftests/ack_trace.sh {version}", slow=True)
-        yield Suite(f"patches-{version}", f"selftests/patches.sh {version}", slow=True)
+            yield Suite(f"ack-trace-{version}", f"selftests/tcp/ack_trace.sh {version}", slow=True)
+        yield Suite(f"patches-{version}", f"selftests/tcp/patches.sh {version}", slow=True)
 
 
 def _kunit(kernel: cache.LabKernel) -> str:

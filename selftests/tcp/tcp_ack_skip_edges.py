@@ -12,6 +12,9 @@ import socket
 import struct
 import sys
 import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
 
 from tcp_ack_skip import (
     AT_ONCE_S,

@@ -24,6 +24,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
+
 from tcp_peer import ACK, CE, CWR, ECT0, FIN, ISS, KERNEL_PORT, PSH, Peer, open_tun
 
 MSS = 1000

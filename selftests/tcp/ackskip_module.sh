@@ -8,7 +8,7 @@
 #
 # Usage: ackskip_module.sh [short]
 set -uo pipefail
-cd "$(dirname "$0")/.." || exit 1
+cd "$(dirname "$0")/../.." || exit 1
 apbed=.venv/bin/apbed
 
 skip() {
@@ -23,7 +23,7 @@ $apbed distro fetch && tree=$($apbed distro tree) || exit 1
 make -C kernel KDIR="$tree" ARCH=x86_64 TESTS=y KCFLAGS=-Werror || exit 1
 
 guest() {
-	$apbed distro boot --cpus "$1" --limit 1200 -- sh selftests/ackskip_guest.sh "${@:2}" || status=1
+	$apbed distro boot --cpus "$1" --limit 1200 -- sh selftests/tcp/ackskip_guest.sh "${@:2}" || status=1
 }
 
 status=0

@@ -13,8 +13,8 @@
 # Run as root inside a lab kernel, best the debug one.
 
 plan=11
-# shellcheck source=selftests/lab.sh
-. "$(dirname "$0")/lab.sh"
+# shellcheck source=selftests/lib/lab.sh
+. "$(dirname "$0")/../lib/lab.sh"
 flowgen=$root/build/bin/flowgen
 need "$flowgen"
 near=life-near-$$ other=life-other-$$ link=life-link-$$ awake=life-awake-$$ asleep=life-asleep-$$

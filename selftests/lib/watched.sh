@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Run programs of this directory in turn with the modules loaded, and look
+# Run programs of selftests/ in turn with the modules loaded, and look
 # whether the kernel complained (KTAP; a program's own results are one level
 # below its line).
 #
@@ -9,7 +9,7 @@
 #	watched.sh 'PROGRAM [ARG]...'...
 
 plan=$(($# + 2))
-# shellcheck source=selftests/lab.sh
+# shellcheck source=selftests/lib/lab.sh
 . "$(dirname "$0")/lab.sh"
 
 watch_kernel

@@ -11,8 +11,8 @@ tdc=$1
 shift
 # shellcheck disable=SC2034 # tdc.py says itself how many there are
 plan=
-# shellcheck source=selftests/lab.sh
-. "$(dirname "$0")/lab.sh"
+# shellcheck source=selftests/lib/lab.sh
+. "$(dirname "$0")/../lib/lab.sh"
 need "$tdc/tdc.py"
 
 : > "$work/errors"

@@ -25,7 +25,7 @@ trace() {
 	mkdir "$work/$name"
 	"$apbed" boot --kernel "$version" --seed 1 --limit 1400 \
 		--out "$work/$name" "$@" -- sh -c "$prepare
-		exec /usr/bin/python3 selftests/ack_trace.py $work/$name/acks $segments" \
+		exec /usr/bin/python3 selftests/tcp/ack_trace.py $work/$name/acks $segments" \
 		2> "$work/$name/messages" > "$work/$name/output" ||
 		sed 's/^/# /' "$work/$name/messages" "$work/$name/output"
 	echo "# $name: $(cat "$work/$name/output"), $(grep -vc '^#' "$work/$name/acks") answers"

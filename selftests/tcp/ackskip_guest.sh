@@ -23,8 +23,8 @@ cleanup() {
 }
 
 plan=
-# shellcheck source=selftests/lab.sh
-. "$(dirname "$0")/lab.sh"
+# shellcheck source=selftests/lib/lab.sh
+. "$(dirname "$0")/../lib/lab.sh"
 need "$modules/tcp_ackskip.ko" "$modules/ackskip/tests/ackskip_rival.ko"
 sysctls=/proc/sys/net/ipv4
 tracing=/sys/kernel/tracing
@@ -66,7 +66,7 @@ counter() {
 
 # packet_tests FILE [ARGUMENT]...
 packet_tests() {
-	tests=$root/selftests/$1
+	tests=$root/selftests/tcp/$1
 	shift
 	insert drivers/net/tun
 	insert net/ipv4/tcp_dctcp
@@ -130,7 +130,7 @@ refusals() {
 # module's own instructions take some. Where segments follow each other in 20 us,
 # less than the emulated script takes, chance says when they are read.
 trace() {
-	quietly /usr/bin/python3 "$root/selftests/ack_trace.py" "$work/trace" "${2:-4000}"
+	quietly /usr/bin/python3 "$root/selftests/tcp/ack_trace.py" "$work/trace" "${2:-4000}"
 	awk '/^#/ { compared = !/gap 2e-05/ } compared' "$work/trace" | cut -d' ' -f 2- > "$work/$1"
 	echo "# $1: $(grep -c '+' "$work/$1") answers"
 }

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from terminal_screen import last_screen
 
 from apbed.kernels import lab
 from apbed.kernels.cache import LabKernel
-from tests.tools.terminal_screen import last_screen
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+REPOSITORY = Path(__file__).resolve().parents[3]
 
-# The request that each flow begins with (struct request in tools/flow.c), and TCP's FIN,
+# The request that each flow begins with (struct request in tools/flowgen/flow.c), and TCP's FIN,
 # which an ACK acknowledges like a byte (RFC 9293, 3.4).
 REQUEST_BYTES, FIN = 72, 1
 FLOWS = {"up1": 900_000, "up2": 1_200_000, "down1": 1_050_000, "down2": 1_350_000}
@@ -112,7 +112,7 @@ $top --once > /dev/full 2>> said && exit 1
 $top | head -n 1 > head.txt
 mkdir -p /dev/pts
 mount -t devpts devpts /dev/pts
-/usr/bin/python3 {tree}/tests/tools/lasack_top_terminal.py $top > terminal.json
+/usr/bin/python3 {tree}/tools/lasack-top/tests/lasack_top_terminal.py $top > terminal.json
 """
 
 

@@ -12,6 +12,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
+
 from lab_network import Broken
 from tcp_path import (
     IPPROTO_MPTCP,

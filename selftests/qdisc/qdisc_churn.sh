@@ -25,8 +25,8 @@ cleanup() {
 }
 
 plan=6
-# shellcheck source=selftests/lab.sh
-. "$(dirname "$0")/lab.sh"
+# shellcheck source=selftests/lib/lab.sh
+. "$(dirname "$0")/../lib/lab.sh"
 flowgen=$root/build/bin/flowgen
 need "$flowgen"
 

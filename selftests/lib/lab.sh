@@ -5,13 +5,13 @@
 # is, KTAP results, and whether the kernel complained. To be sourced, with the
 # count of results to come:
 #
-#	plan=6; . "$(dirname "$0")/lab.sh"
+#	plan=6; . "$(dirname "$0")/../lib/lab.sh"
 #
 # Principle: a result is good if nothing was written to its file, so every step
 # says what went wrong where it went wrong ($work/errors), and one line reports it.
 
 set -u
-root=$(realpath "$(dirname "$0")/..")
+root=$(realpath "$(dirname "$0")/../..")
 arch=$(uname -m)
 grep -q 'User Mode Linux' /proc/cpuinfo && arch=um
 modules=$root/build/modules/$(uname -r)-$arch

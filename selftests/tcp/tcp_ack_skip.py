@@ -26,6 +26,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
+
 from lab_network import Broken
 from tcp_peer import AE, CE, CWR, ECE, ECT0, FIN, KERNEL_PORT, Peer, exact_timers, open_tun
 

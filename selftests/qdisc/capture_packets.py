@@ -9,7 +9,7 @@ listens. One frame of each shape is kept.
 
 Run as root inside a lab kernel, with a directory it may write:
 
-    apbed boot --seed 1 --out out/capture -- /usr/bin/python3 selftests/capture_packets.py \\
+    apbed boot --seed 1 --out out/capture -- /usr/bin/python3 selftests/qdisc/capture_packets.py \\
         out/capture/captured_packets.h
 """
 
@@ -34,7 +34,7 @@ HEAD = """\
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Frames that a Linux stack sent, one of each shape. Written by
- * selftests/capture_packets.py, which says how; not to be edited.
+ * selftests/qdisc/capture_packets.py, which says how; not to be edited.
  */
 #ifndef LASACK_TESTS_CAPTURED_PACKETS_H
 #define LASACK_TESTS_CAPTURED_PACKETS_H

@@ -16,8 +16,8 @@ seed=${2:-1}
 [ $# -gt 0 ] || set -- lasack ackwrr inflight
 
 plan=$((3 * $# + 2))
-# shellcheck source=selftests/lab.sh
-. "$(dirname "$0")/lab.sh"
+# shellcheck source=selftests/lib/lab.sh
+. "$(dirname "$0")/../lib/lab.sh"
 need "$modules/common/tests/qdisc_fuzz.ko"
 
 # Small queues and tables, so that every bound is reached.

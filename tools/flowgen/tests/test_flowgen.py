@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-FLOWGEN = Path(__file__).resolve().parents[2] / "build" / "bin" / "flowgen"
+FLOWGEN = Path(__file__).resolve().parents[3] / "build" / "bin" / "flowgen"
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 

@@ -22,6 +22,9 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
 
 import lab_network
 from lab_network import DEVICE, Broken
