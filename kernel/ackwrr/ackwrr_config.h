@@ -24,7 +24,7 @@ struct ackwrr_config {
 
 static const struct nla_policy ackwrr_policy[TCA_ACKWRR_MAX + 1] = {
 	[TCA_ACKWRR_LIMIT]	= { .type = NLA_U32 },
-	[TCA_ACKWRR_INFLIGHT]	= INFLIGHT_POLICY_BOUND,
+	[TCA_ACKWRR_INFLIGHT]	= { .type = NLA_U32 },
 	[TCA_ACKWRR_WEIGHT_DATA] = { .type = NLA_U32 },
 	[TCA_ACKWRR_WEIGHT_ACK]	= { .type = NLA_U32 },
 };
@@ -97,11 +97,9 @@ static inline int ackwrr_config_parse(struct ackwrr_config *config, struct nlatt
 	err = nla_parse_nested(tb, TCA_ACKWRR_MAX, opt, ackwrr_policy, extack);
 	if (err < 0)
 		return err;
-	err = ackwrr_parse_weights(config->weights, tb, extack) ?:
-	      ackwrr_parse_limit(&config->limit, tb[TCA_ACKWRR_LIMIT], extack);
-	if (!err && tb[TCA_ACKWRR_INFLIGHT])
-		config->inflight = nla_get_u32(tb[TCA_ACKWRR_INFLIGHT]);
-	return err;
+	return ackwrr_parse_weights(config->weights, tb, extack) ?:
+	       ackwrr_parse_limit(&config->limit, tb[TCA_ACKWRR_LIMIT], extack) ?:
+	       inflight_parse_bound(tb[TCA_ACKWRR_INFLIGHT], &config->inflight, extack);
 }
 
 /**
