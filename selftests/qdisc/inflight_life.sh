@@ -291,4 +291,4 @@ deleted
 unload
 report "the device is deleted, the modules go" "$work/errors"
 report_kernel
-exit $failed
+ktap_end

@@ -26,6 +26,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
 
 import lab_network
+from ktap import Ktap
 from lab_network import DEVICE, Broken
 from qdisc_kinds import KINDS, TOGETHER, Option
 from rtnetlink import (
@@ -162,21 +163,19 @@ def main(kinds: Sequence[str]) -> int:
     """Both ways for each kind, a KTAP line each. Exit status: 1 if one of them failed."""
     netlink = Rtnetlink()
     ifindex = lab_network.build(RATE)
-    failed = number = 0
+    ktap = Ktap(nested=True)
     for kind in kinds or list(KINDS):
         subject = Subject(kind, netlink, ifindex)
         for way, cases in (("tc", tc_cases), ("netlink", message_cases)):
-            number += 1
             done: list[str] = []
             try:
                 done.extend(cases(subject, KINDS[kind]))
-                print(f"    ok {number} {kind}: {len(done)} mistakes refused by {way}")
+                ktap.result(bool(done), f"{kind}: {len(done)} mistakes refused by {way}")
             except Broken as broken:
-                failed = 1
-                print(f"    not ok {number} {kind} by {way}\n    # {broken}")
+                ktap.result(False, f"{kind} by {way}", str(broken))
         lab_network.run("tc", "qdisc", "del", "dev", DEVICE, "root")
     lab_network.clean()
-    return failed
+    return ktap.end()
 
 
 if __name__ == "__main__":

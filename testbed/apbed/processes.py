@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Ends what a command started, however the command itself is ended."""
+"""Watches what a command started, and ends it however the command itself is ended."""
 
 from __future__ import annotations
 
@@ -7,8 +7,14 @@ import contextlib
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
+from pathlib import Path
 from types import FrameType
+
+LOOK_S = 1.0  # wall seconds between two looks at /proc
+IDLE_S = 600.0  # wall seconds without any work after which nothing more is expected of a machine
+TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
 @contextlib.contextmanager
@@ -39,3 +45,57 @@ def stop_group(process: subprocess.Popen[str]) -> None:
             process.wait(patience_s)
     if process.stdout:
         process.stdout.close()
+
+
+class ProcessorTime:
+    """Processor seconds of a process and all it started.
+
+    A limit in these seconds does not feel what else the machine does, as one in wall seconds would.
+    Source: proc(5), /proc/PID/stat.
+    """
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._used_s = self._last_s = 0.0
+        self._looked = float("-inf")
+        self._changed = time.monotonic()
+
+    def used_s(self) -> float:
+        """So far, to a second or so. Never falls."""
+        self._look()
+        return self._used_s
+
+    def idle_s(self) -> float:
+        """Wall seconds for which they have used none."""
+        self._look()
+        return self._looked - self._changed
+
+    def _look(self) -> None:
+        now = time.monotonic()
+        if now - self._looked < LOOK_S:
+            return
+        self._looked = now
+        found_s = _tree_s(self._pid)
+        if found_s != self._last_s:
+            self._changed = now
+        # What nobody waited for is lost from the sum, so only what is added counts.
+        self._used_s += max(found_s - self._last_s, 0.0)
+        self._last_s = found_s
+
+
+def _tree_s(root: int) -> float:
+    """Processor seconds of `root`, its descendants, and those of theirs that have ended."""
+    ticks: dict[int, int] = {}
+    children: dict[int, list[int]] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            fields = path.read_text(errors="replace").rpartition(")")[2].split()
+            pid = int(path.parent.name)
+            children.setdefault(int(fields[1]), []).append(pid)
+            ticks[pid] = sum(map(int, fields[11:15]))  # utime, stime, cutime, cstime
+    total, left = 0, [root]
+    while left:
+        pid = left.pop()
+        total += ticks.get(pid, 0)
+        left += children.get(pid, [])
+    return total / TICKS_PER_S

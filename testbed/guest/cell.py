@@ -3,7 +3,7 @@
 """One Wi-Fi cell inside a lab kernel: builds it, runs its flows, writes down what happened.
 
 Principle: real hostapd, real mac80211 and real TCP in one network namespace per machine of
-paper 004's test bed (its Fig. 1): the access point in the first one, `wired` behind it, and
+up-down-fairness's test bed (its Fig. 1): the access point in the first one, `wired` behind it, and
 `sta1`, `sta2`... around it. Only the air is ours: dcfmedium decides what arrives, and when.
 
 Every wait here blocks. A process that polls would stop virtual time (`time-travel=inf-cpu`).

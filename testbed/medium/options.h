@@ -9,11 +9,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/phy/phy.h"
+#include "core/phy/phy_profile.h"
 
 #define EXIT_USAGE	2
 
-/* Attempts in all (M): hwsim reports them in an octet; paper 000 has m = 7. */
+/* Attempts in all (M): hwsim reports them in an octet; http-queueing has m = 7. */
 #define RETRY_MAX	255
 #define RETRY_DEFAULT	7
 

@@ -52,10 +52,10 @@ def test_random_numbers_follow_from_the_seed(lab_kernel: LabKernel, tmp_path: Pa
     assert drawn[0] != drawn[2]
 
 
-def test_virtual_time_costs_no_wall_time(lab_kernel: LabKernel, tmp_path: Path) -> None:
+def test_virtual_time_costs_no_work(lab_kernel: LabKernel, tmp_path: Path) -> None:
     result = boot(lab_kernel, tmp_path, "sleep 10000")
+    assert result.status == 0, result.why  # within 60 processor seconds
     assert result.virtual_s is not None and result.virtual_s >= 10000
-    assert result.wall_s < 60
 
 
 def test_a_process_that_spins_is_named(
@@ -64,7 +64,7 @@ def test_a_process_that_spins_is_named(
     monkeypatch.setenv("LAB_TEST_MARK", str(tmp_path))
     result = spin(lab_kernel, tmp_path, lab.Watchdog(stall_s=4))
     assert result.status is None
-    assert result.why == "no progress for 4 s of wall time; running in the guest: python3"
+    assert result.why == "no progress for 4 s of processor time; running in the guest: python3"
     assert processes_marked(tmp_path) == []
 
 

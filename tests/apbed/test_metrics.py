@@ -27,7 +27,7 @@ def test_jain_index_of_the_source() -> None:
 
 
 def test_ratio_is_per_connection() -> None:
-    """Equal numbers: paper 004's ratio of the totals; unequal ones: of the means."""
+    """Equal numbers: up-down-fairness's ratio of the totals; unequal ones: of the means."""
     assert metrics.ratio_down_up([1.0, 3.0], [2.0, 6.0]) == pytest.approx(4 / 8)
     assert metrics.ratio_down_up([1.0], [1.0, 1.0, 1.0]) == pytest.approx(1.0)
     assert metrics.ratio_down_up([], [1.0]) is None

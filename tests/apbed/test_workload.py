@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Workloads: the distributions against scipy's and paper 001's figures, arrivals against theory.
+"""Workloads: distributions against scipy's and layer2-layer3's figures, arrivals against theory.
 
 Samples have fixed seeds, so a test passes or fails the same way every time; the bounds are the
 0.1 % points of the tests' own distributions.
@@ -21,7 +21,7 @@ from apbed.errors import ApbedError
 from apbed.scenario import parse, workload
 
 MSS = 1500
-LOW, HIGH = 6.0 * MSS, 13_000.0 * MSS  # paper 001, section IV-A
+LOW, HIGH = 6.0 * MSS, 13_000.0 * MSS  # layer2-layer3, section IV-A
 P_VALUE = 0.001
 PARETO: dict[str, Any] = {
     "load_mbps": 10.0,
@@ -65,7 +65,7 @@ def test_pareto_moments_are_those_of_scipys_truncated_distribution(alpha: float)
         assert quantile(u) == pytest.approx(reference.ppf(u), rel=1e-6)
 
 
-def test_the_mean_of_paper_001_gives_its_coefficient_of_variation() -> None:
+def test_the_mean_of_layer2_layer3_gives_its_coefficient_of_variation() -> None:
     """60 kB between 6 and 13,000 MSS: "we have chosen the value of CoV close to 6"."""
     alpha = workload.pareto_alpha(60000, LOW, HIGH)
     assert 1 < alpha < 1.1

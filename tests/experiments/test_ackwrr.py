@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""ackwrr in the cell: paper 004's fixed weights, and weights that follow the mix.
+"""ackwrr in the cell: up-down-fairness's fixed weights, and weights that follow the mix.
 
 The bounds are the project's own aims, set before anything was measured: fixed 2:1 three times
 FIFO's ratio at each M; with automatic weights each mix's mean of five seeds, of the connections

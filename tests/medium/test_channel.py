@@ -51,7 +51,7 @@ def test_bit_errors_become_frame_errors_by_length() -> None:
     assert ack == pytest.approx(reed_solomon.plain_frame_loss(ACK_BYTES, 1e-4), rel=0.1)
 
 
-def test_gilbert_elliott_of_paper_003() -> None:
+def test_gilbert_elliott_of_channel_errors() -> None:
     """A frame survives if the state is good when it begins and stays so for its 4336 us."""
     words = "ge,good=0.1,bad=0.0333,ber-good=0,ber-bad=0.5"
     counters = sender("--channel", words, "--retry", "1", seconds=4000)
@@ -62,7 +62,7 @@ def test_gilbert_elliott_of_paper_003() -> None:
 
 @pytest.mark.parametrize("ber", [0.01, 0.014, 0.018])
 def test_fec_follows_the_reed_solomon_bound(ber: float) -> None:
-    """RS(255,181), 71 % as in paper 003, always in the bad state."""
+    """RS(255,181), 71 % as in channel-errors, always in the bad state."""
     channel = f"ge,good=0.001,bad=100000,ber-good=0,ber-bad={ber}"
     coded = sender("--channel", channel, "--fec", "255,181", "--retry", "1", seconds=2000)
     data, ack = shares(coded)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What thinner ACKs gave, read from summary.json: the figures of papers 000 and 002.
+"""What thinner ACKs gave, read from summary.json: the figures of http-queueing and ack-skipping.
 
 Principle: runs that differ in nothing but the ACKs are compared seed by seed, and nothing is left
 out quietly: invalid runs are refused, transfers that did not end are counted. The throughput of a

@@ -23,7 +23,7 @@ STYLES = ("o-", "s--", "^:")  # by tcp_ack_skip_after, from the smallest on
 
 
 def throughput_by_every(points: Sequence[Point]) -> Figure:
-    """Paper 000's Figs. 3 and 6 in one: all stations' throughput against d."""
+    """http-queueing's Figs. 3 and 6 in one: all stations' throughput against d."""
     with styled():
         figure = Figure(figsize=(5.4, 3.6), layout="constrained")
         panel = figure.subplots()

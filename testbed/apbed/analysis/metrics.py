@@ -2,13 +2,13 @@
 """What a run measured: goodput, fairness, response times, the medium's counts.
 
 Goodput is TCP payload read by the receiver inside the measurement window, "excluding
-retransmissions" as in paper 004 (its footnote 2). The window is
+retransmissions" as in up-down-fairness (its footnote 2). The window is
 [t0 + warmup, t0 + duration]; the byte count at a moment between two samples is taken on
 the straight line between them. Missing data is None, never zero.
 
 Sources: Jain's index: R. Jain, D. Chiu, W. Hawe, "A Quantitative Measure of Fairness and
 Discrimination for Resource Allocation in Shared Computer Systems", DEC-TR-301, 1984, eq. 1.
-Goodput ratio: paper 004, section III.
+Goodput ratio: up-down-fairness, section III.
 A datagram's delay is one-way, by the one clock of all the guest's machines; one sent down has a
 queueing delay as well, until it leaves the access point's queue.
 """
@@ -54,7 +54,7 @@ def jain_index(shares: Sequence[float]) -> float | None:
 def ratio_down_up(down: Sequence[float], up: Sequence[float]) -> float | None:
     """Mean goodput of a download connection over that of an upload connection.
 
-    With as many downloads as uploads this is paper 004's ratio of the totals.
+    With as many downloads as uploads this is up-down-fairness's ratio of the totals.
     None when there is no connection of a direction or uploads got nothing.
     """
     if not down or not up or not sum(up):
@@ -119,7 +119,7 @@ def tcp_counters(counters: Json | None) -> Json | None:
 
 
 def measure(run_dir: Path) -> Json:
-    """The measured part of RUN in DESIGN's summary.json, from a run directory."""
+    """What summary.json says of one run's results, from its run directory."""
     run = read_object(run_dir / "run.json") or {}
     guest = read_object(run_dir / "guest.json") or {}
     plan = run.get("plan") or {}

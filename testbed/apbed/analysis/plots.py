@@ -127,7 +127,7 @@ def goodput_bars(rows: Sequence[Row]) -> Figure:
 
 
 def response_by_size(rows: Sequence[Row]) -> Figure:
-    """Mean response time by percentile of size, a panel per direction (paper 001's figure 4)."""
+    """Mean response time by percentile of size, as layer2-layer3, Fig. 4; a panel per direction."""
     with styled():
         figure = Figure(figsize=(2 * PANEL_IN[0] + 0.6, PANEL_IN[1] + 0.5), layout="constrained")
         panels = figure.subplots(1, len(DIRECTIONS), sharey=True)

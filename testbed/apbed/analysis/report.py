@@ -222,7 +222,8 @@ def _response_picture(rows: Sequence[Row]) -> str:
     return (
         f"<h2>Response time by size</h2>\n<figure>{shown}\n"
         "<figcaption>Transfers of all seeds in order of size, in bins of as many each; the mean "
-        "of those that ended. As in figures 4 and 5 of paper 001.</figcaption></figure>"
+        "of those that ended. As in figures 4 and 5 of layer2-layer3 (Documentation/papers.md)."
+        "</figcaption></figure>"
     )
 
 

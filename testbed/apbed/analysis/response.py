@@ -2,7 +2,7 @@
 """Response times of sized transfers, by direction and size.
 
 The response time of a transfer runs from the client's start, when its SYN leaves, to the last
-byte at the receiver, as in paper 001, section V-C. The times are those of the transfers that
+byte at the receiver, as in layer2-layer3, section V-C. The times are those of the transfers that
 ended; how many did not stands beside them, since the slowest are among those. Every transfer of
 a run counts, also one that started in the warm-up. Percentiles lie on the line between ranks
 (numpy's "linear"; type 7 of R. Hyndman, Y. Fan, "Sample Quantiles in Statistical Packages",
@@ -76,7 +76,7 @@ def distribution(transfers: Sequence[Json]) -> Json:
 
 
 def conditional(transfers: Sequence[Json], bins: int) -> list[tuple[float, float | None]]:
-    """Mean response time by size, paper 001's figures 4 and 5.
+    """Mean response time by size, layer2-layer3's figures 4 and 5.
 
     [(middle of the bin in percent of all transfers by size, mean in s of those that ended)...];
     `bins` bins of as many transfers each, ended or not, so that schedulers which met the same

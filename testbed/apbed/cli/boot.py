@@ -35,7 +35,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument("--out", type=Path, metavar="DIR", help="a directory the guest may write")
     parser.add_argument("--seed", type=int, metavar="K", help="seed of the guest's random numbers")
     parser.add_argument(
-        "--limit", type=float, default=600.0, metavar="S", help="wall seconds at most (600)"
+        "--limit", type=float, default=600.0, metavar="S", help="processor seconds at most (600)"
     )
     parser.add_argument("words", nargs=argparse.REMAINDER, metavar="-- COMMAND")
     parser.set_defaults(func=run)

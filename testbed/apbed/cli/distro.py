@@ -37,7 +37,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--cpus", type=int, default=1, metavar="N", help="1: virtual time; more: the host's (1)"
     )
     boot.add_argument(
-        "--limit", type=float, default=600.0, metavar="S", help="wall seconds at most (600)"
+        "--limit", type=float, default=600.0, metavar="S", help="processor seconds at most (600)"
     )
     boot.add_argument("words", nargs=argparse.REMAINDER, metavar="-- COMMAND")
     boot.set_defaults(func=_boot)

@@ -24,7 +24,7 @@ from pathlib import Path
 from apbed.errors import ApbedError
 from apbed.kernels.cache import locked, whole
 from apbed.kernels.packages import Apt, cache_root
-from apbed.processes import signals_as_interrupt, stop_group
+from apbed.processes import IDLE_S, LOOK_S, ProcessorTime, signals_as_interrupt, stop_group
 
 MEMORY_MB = 1024
 LIBRARIES = ("usr/lib/x86_64-linux-gnu", "lib/x86_64-linux-gnu")
@@ -210,8 +210,8 @@ def _follow(process: subprocess.Popen[str], limit_s: float) -> int:
     """Pass the console on until the command has ended; its exit status."""
     assert process.stdout
     status = None
-    watchdog = threading.Timer(limit_s, stop_group, [process])
-    watchdog.start()
+    done = threading.Event()
+    threading.Thread(target=_watch, args=(process, limit_s, done), daemon=True).start()
     try:
         for line in process.stdout:
             if line.startswith(STATUS):
@@ -219,7 +219,18 @@ def _follow(process: subprocess.Popen[str], limit_s: float) -> int:
             elif status is None:
                 print(line.rstrip(), flush=True)
     finally:
-        watchdog.cancel()
+        done.set()
     if status is None:
-        raise ApbedError(f"the emulated machine ended without a result (limit {limit_s:.0f} s)")
+        raise ApbedError(
+            f"the emulated machine ended without a result (limit {limit_s:.0f} processor seconds)"
+        )
     return status
+
+
+def _watch(process: subprocess.Popen[str], limit_s: float, done: threading.Event) -> None:
+    """Stop the machine when it has used so many processor seconds, or long none."""
+    work = ProcessorTime(process.pid)
+    while not done.wait(LOOK_S):
+        if work.used_s() > limit_s or work.idle_s() > IDLE_S:
+            stop_group(process)
+            return

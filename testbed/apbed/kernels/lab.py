@@ -4,7 +4,8 @@
 A lab kernel is User-mode Linux with `time-travel=inf-cpu`: an unprivileged process whose
 clock stands still while code runs, so results do not depend on the machine's speed. The
 price is that a guest process that polls stops time for good. Hence the watchdog here: it
-looks at progress, not only at the wall clock, and asks the kernel which process is running.
+looks at progress, counts processor time, not the wall's, so that a busy machine ends nothing,
+and asks the kernel which process is running.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from apbed.checkout import BUILD, GUEST
 from apbed.errors import ApbedError
 from apbed.kernels import cache
 from apbed.kernels.cache import LabKernel
+from apbed.processes import IDLE_S, ProcessorTime
 
 MEMORY_MB = 768
 BOOT_TIME_NS = 1767225600 * 10**9  # 2026-01-01, a guest's wall clock at boot
@@ -57,7 +59,8 @@ class Guest:
 class Watchdog:
     """When a guest is ended: no change of `progress` for `stall_s`, `limit_s` over, `cancel` set.
 
-    Both times are wall seconds. Without `progress` the growing console counts as progress.
+    Both are processor seconds of the kernel. Without `progress` the growing console counts as
+    progress. A kernel that uses no processor at all for IDLE_S of wall time is ended too.
     """
 
     stall_s: float = 60.0
@@ -194,18 +197,21 @@ def _watch(
 ) -> str | None:
     """Wait for the end; return None, or one line that says why the guest must be ended."""
     progress = watchdog.progress or _size_of(guest.console)
-    started = since = time.monotonic()
+    work = ProcessorTime(process.pid)
+    since = 0.0
     seen = progress()
     while process.poll() is None:
         if watchdog.cancel.wait(POLL_S):
             return "interrupted"
-        now = time.monotonic()
+        used = work.used_s()
         if (state := progress()) != seen:
-            seen, since = state, now
-        if now - since > watchdog.stall_s:
-            what = f"no progress for {watchdog.stall_s:.0f} s of wall time"
-        elif watchdog.limit_s is not None and now - started > watchdog.limit_s:
-            what = f"not done after {watchdog.limit_s:.0f} s of wall time"
+            seen, since = state, used
+        if used - since > watchdog.stall_s:
+            what = f"no progress for {watchdog.stall_s:.0f} s of processor time"
+        elif watchdog.limit_s is not None and used > watchdog.limit_s:
+            what = f"not done after {watchdog.limit_s:.0f} s of processor time"
+        elif work.idle_s() > IDLE_S:
+            what = f"no processor time used for {IDLE_S:.0f} s"
         else:
             continue
         return f"{what}; running in the guest: {_running_process(scratch, guest.console)}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Collision probability of the DCF from models of one equation, and paper 000's exchange times.
+"""Collision probability of the DCF from models of one equation, and http-queueing's exchange times.
 
 Principle: every attempt of a saturated station collides with the same probability p,
 whatever its backoff stage. One equation gives the attempt rate for a p, another p for the
@@ -7,7 +7,7 @@ attempt rate; their common solution is the model's answer. Two such models:
 
 - G. Bianchi, "Performance Analysis of the IEEE 802.11 Distributed Coordination Function",
   IEEE JSAC 18(3), 2000, with the finite retry limit of H. Wu et al., IEEE INFOCOM 2002;
-- paper 000 (a queueing model for HTTP over 802.11), eqs. 1 and 2.
+- http-queueing (a queueing model for HTTP over 802.11), eqs. 1 and 2.
 
 apbed.papers.saturation has what these leave out. Times are microseconds, lengths bytes.
 """
@@ -66,7 +66,7 @@ def saturation(
 
 
 def collision_probability(n: int, cw_min: int = 32, gamma: int = 5, m: int = 7) -> float:
-    """P_C of paper 000, eqs. 1 and 2, for `n` backlogged nodes.
+    """P_C of http-queueing, eqs. 1 and 2, for `n` backlogged nodes.
 
     Eq. 1 is the mean backoff T_b in slots; a node then begins in a slot with probability
     1 / T_b, and eq. 2 closes the loop. CWmax = 2^gamma CWmin; a frame is dropped at its
@@ -89,7 +89,7 @@ def collision_probability(n: int, cw_min: int = 32, gamma: int = 5, m: int = 7) 
 
 
 def tcp_exchange_us(tcp_bits: int, rts_bits: int = 180) -> float:
-    """Paper 000, section 2.3: T_TCPdata with 8000 `tcp_bits`, T_TCPack with none.
+    """http-queueing, section 2.3: T_TCPdata with 8000 `tcp_bits`, T_TCPack with none.
 
     DIFS, then RTS, CTS, the frame and its ACK. The paper's constants: 320 bits of TCP/IP
     header, 272 of MAC header and FCS, and an RTS of 180 bits, where the standard's has 160.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Paper 000's throughput and session delay of TCP downloads through an 802.11b access point.
+"""http-queueing's throughput and session delay of TCP downloads through an 802.11b access point.
 
 Principle: a station is backlogged or not, and how often frames collide follows from how many are;
 the time a segment takes is averaged over that number. Each receiver sends an ACK for `d` segments.

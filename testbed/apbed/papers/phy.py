@@ -76,7 +76,7 @@ class Phy:
         return self.airtime_us(payload_bytes + MAC_OVERHEAD_BYTES, self.data_mbps)
 
 
-# Paper 000, Table 1, which is 802.11-2012 clause 17 with the long preamble.
+# http-queueing, Table 1, which is 802.11-2012 clause 17 with the long preamble.
 HRDSSS_11 = Phy(
     slot_us=20,
     sifs_us=10,

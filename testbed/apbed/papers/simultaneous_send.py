@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Paper 002's estimate of how often a transmission fails because two nodes chose the same slot.
+"""ack-skipping's estimate of how often a transmission fails because two nodes chose the same slot.
 
 Principle: all of N + 1 nodes (N uploads and the access point, which sends their ACKs) have a frame
 and draw from a fresh window of CW slots, whatever happened before. The counts that stay behind
@@ -12,7 +12,7 @@ CW_MIN = 32
 
 
 def same_slot_probability(flows: int, window: int = CW_MIN) -> float:
-    """Eq. 1 of paper 002: 1 - (CW - 1)! / ((CW - N - 1)! CW^N), at least two of N + 1 agree."""
+    """Eq. 1 of ack-skipping: 1 - (CW - 1)! / ((CW - N - 1)! CW^N), at least two of N + 1 agree."""
     alone = 1.0
     for taken in range(1, flows + 1):
         alone *= 1 - taken / window

@@ -32,7 +32,7 @@ from apbed.scenario.parse import Run, Scenario
 MODULES = ("inflight", "sch_inflight", "sch_lasack")  # in the order they must be loaded
 # Loaded only by the runs that name them: each insmod is a process, which draws random numbers.
 MODULES_OF = {"ackwrr": "sch_ackwrr"}  # tc's word -> module
-STALL_S = 60.0  # wall seconds without a virtual second
+STALL_S = 60.0  # processor seconds without a virtual second
 
 Notify = Callable[["Event"], None]
 

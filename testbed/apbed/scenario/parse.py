@@ -234,7 +234,10 @@ def _values(path: str, key: Key, given: Mapping[str, Any]) -> list[Any]:
 
 
 def _mix(word: str) -> list[dict[str, Any]]:
-    """The [[flow]] tables of paper 004's "dl2-ul2": a station of its own for each connection."""
+    """The [[flow]] tables of a mix such as "dl2-ul2": a station of its own for each connection.
+
+    The word is up-down-fairness's, section III.
+    """
     if not word:
         return []
     match = re.fullmatch(r"dl(\d{1,2})-ul(\d{1,2})", word)

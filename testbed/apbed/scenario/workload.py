@@ -5,7 +5,7 @@ Principle: what arrives is drawn before anything runs, from the run's seed alone
 scheduler meets the same transfers at the same times. Times, sizes, directions and stations
 each have a random stream of their own: changing one of them leaves the others as they were.
 
-Sources: paper 001, section IV-A: Poisson arrivals, Pareto or exponential sizes between k = 6
+Sources: layer2-layer3, section IV-A: Poisson arrivals, Pareto or exponential sizes between k = 6
 and P = 13,000 segments of 1500 bytes, 60 kB on average, 66 % downloads. Both are truncated by
 conditioning on k <= X <= P; for Pareto that is the bounded Pareto distribution B(k, P, alpha) of
 M. Crovella, M. Harchol-Balter, C. Murta, "Task Assignment in a Distributed System: Improving
@@ -32,7 +32,7 @@ Quantile = Callable[[float], float]  # from [0, 1) to bytes
 def pareto_moment(order: int, alpha: float, low: float, high: float) -> float:
     """E[X^order] in bytes^order of the bounded Pareto B(low, high, alpha), alpha > 0.
 
-    The density is alpha low^alpha x^(-alpha-1) / (1 - (low/high)^alpha), paper 001's eq. 1 on
+    The density is alpha low^alpha x^(-alpha-1) / (1 - (low/high)^alpha), layer2-layer3's eq. 1 on
     [low, high]. With x = low e^t and L = ln(high/low) the integral of x^order over it is
     low^order g(alpha - order) / g(alpha), where g(y) is the integral of e^(-y t) over [0, L].
     """

@@ -9,7 +9,7 @@
  * the stations send has no effect on it.
  *
  * Source: E. N. Gilbert, "Capacity of a Burst-Noise Channel", BSTJ 39, 1960,
- * in continuous time as paper 003, section 3, has it; its channel-aware FEC.
+ * in continuous time as channel-errors, section 3, has it; its channel-aware FEC.
  */
 #ifndef DCFMEDIUM_CHANNEL_H
 #define DCFMEDIUM_CHANNEL_H

@@ -9,7 +9,7 @@
  *
  * Source: M. Heusse, F. Rousseau, R. Guillier and A. Duda, "Idle Sense: An
  * Optimal Access Method for High Throughput and Fairness in Rate Diverse
- * Wireless LANs", ACM SIGCOMM 2005; paper 001 and its [2], the Asymmetric
+ * Wireless LANs", ACM SIGCOMM 2005; layer2-layer3 and its [2], the Asymmetric
  * Access Point.
  */
 #ifndef DCFMEDIUM_IDLE_SENSE_H

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Processor time of a command and all it started, against what the kernel itself accounts."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from apbed import processes
+from apbed.processes import ProcessorTime
+
+# Half a second of work in the process itself, as much in a child that ends, and in one that does
+# not; each reads its own clock of processor time.
+WORK = """\
+import os, time
+def work():
+    while time.process_time() < 0.5:
+        pass
+for ends in (True, False):
+    if not os.fork():
+        os.setsid()
+        work()
+        ends or time.sleep(1000)
+        os._exit(0)
+os.wait()
+work()
+print("done", flush=True)
+time.sleep(1000)
+"""
+
+
+@pytest.fixture(autouse=True)
+def always_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "LOOK_S", 0.0)
+
+
+@pytest.fixture
+def worker() -> Iterator[subprocess.Popen[str]]:
+    process = subprocess.Popen(
+        ["/usr/bin/python3", "-c", WORK], stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    yield process
+    for pid in [*_children(process.pid), process.pid]:
+        os.kill(pid, 9)
+    process.wait()
+
+
+def _children(pid: int) -> list[int]:
+    found = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True)
+    return [int(word) for word in found.stdout.split()]
+
+
+def test_ended_and_living_descendants_count(worker: subprocess.Popen[str]) -> None:
+    time_of = ProcessorTime(worker.pid)
+    assert worker.stdout and worker.stdout.readline() == "done\n"
+    while (used := time_of.used_s()) < 1.4:
+        time.sleep(0.05)  # the child that lives may still be at it
+    assert used < 3.0
+
+
+def test_idle_grows_while_nothing_works(worker: subprocess.Popen[str]) -> None:
+    time_of = ProcessorTime(worker.pid)
+    assert worker.stdout and worker.stdout.readline() == "done\n"
+    while time_of.idle_s() < 0.3:
+        time.sleep(0.05)
+    used = time_of.used_s()
+    time.sleep(0.2)
+    assert time_of.used_s() == used
+
+
+def test_our_own_is_what_the_kernel_says() -> None:
+    used = ProcessorTime(os.getpid()).used_s()
+    who = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    told = sum(getattr(resource.getrusage(one), f) for one in who for f in ("ru_utime", "ru_stime"))
+    assert used == pytest.approx(told, abs=0.1)
