@@ -75,9 +75,12 @@ install:			## put what is built where the system looks: DESTDIR PREFIX KDIR
 uninstall:			## and take it away again
 	@scripts/install.sh uninstall
 
+measurements: all		## the figures of Documentation/measurements again: NAME=demo
+	@$(PYTHON) scripts/measurements.py $(NAME)
+
 # QUICK=1 and BENCH="lasack;fq_codel" are for tuning.
 bench: all			## what a packet costs in each queue discipline: QUICK=1 BENCH="KIND;KIND"
 	@$(APBED) bench $(if $(QUICK),--quick) $(if $(BENCH),--kinds "$(BENCH)") --out out/bench
 
 .PHONY: all help setup tools medium tc lab-kernel modules debug modules-all \
-	demo check check-all clean lock bench install uninstall
+	demo check check-all clean lock measurements bench install uninstall
