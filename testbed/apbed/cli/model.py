@@ -36,12 +36,14 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     """Add `apbed model`."""
     parser = subparsers.add_parser(
         "model",
-        help="compute a paper's equations, alone or beside measured runs",
+        help="compute a paper's equations, beside measured runs if there are",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     models = parser.add_subparsers(dest="model", metavar="MODEL", required=True)
-    http = models.add_parser("http-queueing", help="throughput of downloads (eqs. 8, 12)")
+    http = models.add_parser(
+        "http-queueing", help="downloads by segments per ACK, equations 8 and 12"
+    )
     http.add_argument("--stations", type=_count, nargs="+", default=[1, 10], metavar="N")
     http.add_argument("--every", type=_count, nargs="+", default=range(1, 10), metavar="D")
     http.add_argument("--beside", type=Path, metavar="DIR", help="runs of ack-every")
@@ -49,7 +51,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     http.add_argument("--figure", type=Path, metavar="PNG", help="draw both; needs --beside")
     http.set_defaults(func=run_http_queueing)
     send = models.add_parser(
-        "simultaneous-send", help="ack-skipping, eq. 1: nodes that choose the same slot"
+        "simultaneous-send", help="how often frames meet, ack-skipping's equation 1"
     )
     send.add_argument("--flows", type=_count, nargs="+", default=[1, 2, 3], metavar="N")
     send.add_argument("--beside", type=Path, nargs="+", default=[], metavar="DIR")
