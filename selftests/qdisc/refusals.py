@@ -48,6 +48,7 @@ RATE = "2mbit"
 HANDLE = 0x10000
 BURST = 12
 UNKNOWN = 60  # an attribute that no kind has
+OUT_OF_RANGE = "integer out of range"  # what the kernel says when a policy's range is left
 
 
 class Subject:
@@ -142,7 +143,8 @@ def message_cases(subject: Subject, options: Sequence[Option]) -> Iterator[str]:
             what = f"{option.name} {value}"
             bad = u32(option.attribute, value)
             said = subject.refused(partial(subject.message, beside + bad, what))
-            _one_line(said, option.name, option.kernel_range)
+            names = (option.name, option.kernel_range) if option.kernel_range else (OUT_OF_RANGE,)
+            _one_line(said, *names)
             yield what
         for length in (0, 1, 3):
             bad = attribute(option.attribute, bytes(length))

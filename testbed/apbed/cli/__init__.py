@@ -22,6 +22,7 @@ COMMANDS = (
     "apbed.cli.bench",
     "apbed.cli.boot",
     "apbed.cli.distro",
+    "apbed.cli.smp",
 )
 
 EXAMPLES = """\
