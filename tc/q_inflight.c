@@ -5,14 +5,14 @@
  * Principle: besides the counters it says whether holding packets back works; on
  * a device that frees packets before it sends them it cannot.
  */
-#include <inttypes.h>
 #include "../kernel/uapi/pkt_sch_inflight.h"
 #include "qdisc_options.h"
 
 static const char inflight_usage[] =
 	"Usage: ... inflight [ limit { auto | PACKETS } ] [ stall TIME ]\n"
-	"  limit  packets below the qdisc, 1 to 65535, or auto (default)\n"
-	"  stall  a station silent for that long does not count, 10ms to 60s; 100ms\n"
+	"  limit  most packets in flight, 1 to 65535; default: auto\n"
+	"  stall  if none of a station's packets is freed for this long, they stop\n"
+	"         counting against the limit, 10ms to 60s; default: 100ms\n"
 	"Any qdisc can be attached to its class :1. Example:\n"
 	"  tc qdisc replace dev wlan0 root handle 1: inflight limit auto\n"
 	"  tc qdisc replace dev wlan0 parent 1:1 fq_codel\n";
@@ -57,31 +57,7 @@ static int inflight_print_xstats(struct qdisc_util *qu, FILE *f,
 	if (!xstats)
 		return 0;
 	xstats_copy(&st, sizeof(st), xstats);
-
-	print_color_uint(PRINT_ANY, COLOR_NONE, "in_flight", "  in_flight %u",
-			 st.packets);
-	print_color_uint(PRINT_ANY, COLOR_NONE, "in_flight_bytes", " bytes %u",
-			 st.bytes);
-	print_color_uint(PRINT_ANY, COLOR_NONE, "counted", " counted %u", st.counted);
-	if (st.auto_limit) {
-		print_color_uint(PRINT_ANY, COLOR_NONE, "auto_limit_bytes",
-				 " auto_limit %ub", st.auto_limit);
-		print_color_uint(PRINT_ANY, COLOR_NONE, "auto_limit_packets",
-				 " %up", st.auto_packets);
-	}
-	print_nl();
-	print_color_u64(PRINT_ANY, COLOR_NONE, "tracked",
-			"  tracked %" PRIu64, st.tracked);
-	print_color_u64(PRINT_ANY, COLOR_NONE, "untracked",
-			" untracked %" PRIu64, st.untracked);
-	print_color_u64(PRINT_ANY, COLOR_NONE, "throttled",
-			" throttled %" PRIu64, st.throttled);
-	print_color_u64(PRINT_ANY, COLOR_NONE, "stalls",
-			" stalls %" PRIu64, st.stalls);
-	print_color_uint(PRINT_ANY, COLOR_NONE, "stalled", " stalled %u", st.stalled);
-	print_nl();
-	print_color_u64(PRINT_ANY, COLOR_NONE, "early", "  early %" PRIu64, st.early);
-	print_backpressure(st.backpressure);
+	print_below(&st);
 	return 0;
 }
 

@@ -18,15 +18,20 @@ static const char lasack_usage[] =
 	"                  [ idle { off | TIME } ] [ halflife { off | TIME } ]\n"
 	"                  [ quantum { off | BYTES } ] [ floor { off | PERCENT } ]\n"
 	"                  [ observe { on | off } ] [ inflight { auto | off | PACKETS } ]\n"
-	"  limit         packets queued, 1 to 1048576; the device's txqueuelen by default\n"
-	"  memory_limit  memory of these, 64k to 4294967295 bytes; 32m by default\n"
-	"  flows         flows remembered, 1 to 65535, 256 bytes each; 1024 by default\n"
-	"  idle          a flow is forgotten after, 100ms to 86400s; 300s by default\n"
-	"  halflife      in which half of a sum decays, 100ms to 86400s; off by default\n"
-	"  quantum       a station is served in runs of, 1000 bytes to 16m; off by default\n"
-	"  floor         of the service, for those waiting longest, 1 to 100; off by default\n"
-	"  observe       charge uploads that are not TCP by what comes in; off by default\n"
-	"  inflight      packets below the qdisc, 1 to 65535; auto on Wi-Fi, else off\n"
+	"  limit         most packets queued, 1 to 1048576; default: the device's txqueuelen\n"
+	"  memory_limit  most memory they may use, 64k to 4294967295 bytes; default: 32m\n"
+	"  flows         flows remembered, 1 to 65535; default: 1024\n"
+	"  idle          time after which a flow without packets is forgotten,\n"
+	"                100ms to 86400s; default: 300s\n"
+	"  halflife      time in which half of every sum decays, 100ms to 86400s;\n"
+	"                default: off\n"
+	"  quantum       bytes sent to one station before switching, 1000 to 16m;\n"
+	"                default: off\n"
+	"  floor         percent of the service reserved for the flow that has waited\n"
+	"                longest, 1 to 100; default: off\n"
+	"  observe       charge uploads that are not TCP by what arrives; default: off\n"
+	"  inflight      most packets in flight, 1 to 65535; default: auto on Wi-Fi,\n"
+	"                else off\n"
 	"Example: tc qdisc replace dev wlan0 root lasack limit 100 inflight auto\n";
 
 static const struct option_word lasack_inflight_words[] = {
@@ -80,11 +85,6 @@ static int lasack_print_qopt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
 	return 0;
 }
 
-static void print_count(const char *key, const char *format, __u64 value)
-{
-	print_color_u64(PRINT_ANY, COLOR_NONE, key, format, value);
-}
-
 static int lasack_print_xstats(struct qdisc_util *qu, FILE *f,
 			       struct rtattr *xstats)
 {
@@ -127,20 +127,7 @@ static int lasack_print_xstats(struct qdisc_util *qu, FILE *f,
 	print_count("truncated", " truncated %" PRIu64, st.truncated);
 	print_count("malformed", " malformed %" PRIu64, st.malformed);
 	print_nl();
-	print_count("in_flight", "  in_flight %" PRIu64, st.in_flight);
-	print_count("throttled", " throttled %" PRIu64, st.throttled);
-	print_count("untracked", " untracked %" PRIu64, st.untracked);
-	print_count("stalls", " stalls %" PRIu64, st.stalls);
-	print_count("stalled", " stalled %" PRIu64, st.stalled);
-	print_nl();
-	print_count("in_flight_bytes", "  in_flight_bytes %" PRIu64, st.in_flight_bytes);
-	if (st.in_flight_limit)
-		print_count("in_flight_limit", " limit %" PRIu64 "p", st.in_flight_limit);
-	if (st.in_flight_limit_bytes)
-		print_count("in_flight_limit_bytes", " %" PRIu64 "b",
-			    st.in_flight_limit_bytes);
-	print_count("early", " early %" PRIu64, st.early);
-	print_backpressure(st.backpressure);
+	print_below(&st.below);
 	return 0;
 }
 

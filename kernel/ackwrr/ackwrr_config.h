@@ -97,12 +97,9 @@ static inline int ackwrr_config_parse(struct ackwrr_config *config, struct nlatt
 	err = nla_parse_nested(tb, TCA_ACKWRR_MAX, opt, ackwrr_policy, extack);
 	if (err < 0)
 		return err;
-	err = ackwrr_parse_weights(config->weights, tb, extack) ?:
-	      ackwrr_parse_limit(&config->limit, tb[TCA_ACKWRR_LIMIT], extack);
-	if (err || !tb[TCA_ACKWRR_INFLIGHT])
-		return err;
-	return inflight_limit_from_attr(tb[TCA_ACKWRR_INFLIGHT], true,
-					&config->inflight, extack);
+	return ackwrr_parse_weights(config->weights, tb, extack) ?:
+	       ackwrr_parse_limit(&config->limit, tb[TCA_ACKWRR_LIMIT], extack) ?:
+	       inflight_parse_bound(tb[TCA_ACKWRR_INFLIGHT], &config->inflight, extack);
 }
 
 /**

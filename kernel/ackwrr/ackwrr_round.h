@@ -2,8 +2,8 @@
 /*
  * Whose turn it is: weighted round robin by packets between two classes.
  *
- * Source: paper 004, section IV: the data queue is served with 2:3, the ACK
- * queue with 1:3. A class without packets gives its turn away.
+ * Source: up-down-fairness, section IV (Documentation/papers.md): the data
+ * queue is served with 2:3, the ACK queue with 1:3. A class without packets gives its turn away.
  *
  * Pure arithmetic: no queue, no lock, no clock.
  */

@@ -2,8 +2,8 @@
 /*
  * "weights auto": which class is behind, in bytes of goodput a connection.
  *
- * Principle: paper 004 ties the number of ACKs to that of data packets, but an
- * ACK that is dropped or delayed lets the next one acknowledge more, so no ratio of packets
+ * Principle: up-down-fairness ties the number of ACKs to that of data packets,
+ * but an ACK that is dropped or delayed lets the next one acknowledge more, so no ratio of packets
  * says what uploads get. Here each class has a clock that runs by the bytes its
  * connections move, divided by how many they are, and the class whose clock is
  * behind is served: data payload when it is sent, uploaded bytes when the AP

@@ -104,27 +104,19 @@ static int lasack_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 	return gso_enqueue(skb, sch, to_free, lasack_enqueue_one);
 }
 
+static struct sk_buff *lasack_choose(struct Qdisc *sch)
+{
+	struct lasack_sched_data *q = qdisc_priv(sch);
+
+	lasack_queue_advance(&q->queue, ktime_get_ns());
+	return lasack_queue_serve(&q->queue);
+}
+
 static struct sk_buff *lasack_dequeue(struct Qdisc *sch)
 {
 	struct lasack_sched_data *q = qdisc_priv(sch);
-	struct sk_buff *skb;
 
-	if (!sch->q.qlen)
-		return NULL;
-	if (!inflight_has_room(q->below)) {
-		qdisc_qstats_overlimit(sch);
-		return NULL;
-	}
-
-	lasack_queue_advance(&q->queue, ktime_get_ns());
-	skb = lasack_queue_serve(&q->queue);
-	if (!skb)
-		return NULL;
-	qdisc_bstats_update(sch, skb);
-	qdisc_qstats_backlog_dec(sch, skb);
-	qdisc_qlen_dec(sch);
-	inflight_track(q->below, skb);
-	return skb;
+	return inflight_serve(sch, q->below, lasack_choose);
 }
 
 static void lasack_reset(struct Qdisc *sch)
@@ -197,15 +189,10 @@ static int lasack_change(struct Qdisc *sch, struct nlattr *opt,
 	err = nla_parse_nested(tb, TCA_LASACK_MAX, opt, lasack_policy, extack);
 	if (err < 0)
 		return err;
-	err = lasack_config_parse(&config, tb, extack);
+	err = lasack_config_parse(&config, tb, extack) ?:
+	      inflight_parse_bound(tb[TCA_LASACK_INFLIGHT], &inflight, extack);
 	if (err)
 		return err;
-	if (tb[TCA_LASACK_INFLIGHT]) {
-		err = inflight_limit_from_attr(tb[TCA_LASACK_INFLIGHT], true,
-					       &inflight, extack);
-		if (err)
-			return err;
-	}
 	if (config.flows != q->config.flows) {
 		table = lasack_table_create(config.flows);
 		if (!table)
@@ -290,7 +277,6 @@ static int lasack_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	struct lasack_sched_data *q = qdisc_priv(sch);
 	struct lasack_delay delay[2];
 	struct lasack_histogram sums;
-	struct tc_inflight_xstats below;
 	struct tc_lasack_xstats st = {};
 	struct lasack_table *table;
 
@@ -318,8 +304,7 @@ static int lasack_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 		st.observed = READ_ONCE(q->queue.observer->packets);
 		st.observed_bytes = READ_ONCE(q->queue.observer->bytes);
 	}
-	inflight_read(q->below, &below);
-	st.in_flight_limit = inflight_limit(q->below);
+	inflight_read(q->below, &st.below);
 	sch_tree_unlock(sch);
 
 	st.sum_p50 = lasack_percentile(&sums, 50);
@@ -329,18 +314,6 @@ static int lasack_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	st.small_delay_max = div_u64(delay[0].max, NSEC_PER_USEC);
 	st.large_delay = div_u64(delay[1].average, NSEC_PER_USEC);
 	st.large_delay_max = div_u64(delay[1].max, NSEC_PER_USEC);
-
-	st.in_flight = below.packets;
-	st.throttled = below.throttled;
-	st.untracked = below.untracked;
-	st.stalls = below.stalls;
-	st.early = below.early;
-	st.stalled = below.stalled;
-	st.backpressure = below.backpressure;
-	st.in_flight_bytes = below.bytes;
-	if (st.in_flight_limit == TC_INFLIGHT_AUTO)
-		st.in_flight_limit = below.auto_packets;
-	st.in_flight_limit_bytes = below.auto_limit;
 	return gnet_stats_copy_app(d, &st, sizeof(st));
 }
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from apbed.run import runner
-from apbed.scenario import parse
+from apbed.scenario import catalogue, parse
 from tests.medium.dcfmedium import assert_refused, run, saturate, statistics
 
 # What `saturate` reckons beside the medium's own statistics.
@@ -49,7 +49,7 @@ def test_same_digest_and_statistics(tmp_path: Path, words: tuple[str, ...]) -> N
 def test_a_lab_run_is_decided_the_same(tmp_path: Path) -> None:
     """The demo's cell, cut short, with its mark in the middle; and with another seed not."""
     short = ["medium.record=true", "duration_s=5", "warmup_s=2", "ap.qdisc=fq_codel"]
-    runner.run_all(parse.load(parse.find("demo"), short), tmp_path, jobs=1)
+    runner.run_all(parse.load(catalogue.find("demo"), short), tmp_path, jobs=1)
     (run_dir,) = (tmp_path / "runs").iterdir()
     recorded = json.loads((run_dir / "medium.json").read_text())
     again = statistics("replay", run_dir / "arrivals.txt")

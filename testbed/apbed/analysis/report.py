@@ -66,6 +66,19 @@ def write_report(directory: Path) -> Path:
     return page
 
 
+def speed(summary: Json, manifest: Json) -> str:
+    """How fast the runs went, which tells how long a campaign takes; "" if nobody knows."""
+    wall_s: dict[str, float] = manifest.get("wall_s", {})
+    ratios = [
+        run["virtual_s"] / wall_s[run["id"]]
+        for run in summary["runs"]
+        if run["virtual_s"] and wall_s.get(run["id"])
+    ]
+    if not ratios:
+        return ""
+    return f"{min(ratios):.2f} to {max(ratios):.2f} virtual seconds per wall second and run"
+
+
 def headline(rows: Sequence[Row]) -> str:
     """One sentence: what a download gets of what an upload gets, the most even first; without
     long flows, how long short downloads take, the fastest first."""
@@ -301,7 +314,7 @@ def _method(directory: Path, summary: Json, manifest: Json) -> str:
         ("Kernel", kernels or UNKNOWN),
         ("Counted", escape(window or UNKNOWN) + " of virtual time"),
         ("Seeds", escape(seeds or UNKNOWN)),
-        ("Speed", _speed(runs)),
+        ("Speed", speed(summary, manifest) or UNKNOWN),
         ("Files, SHA-256", files or UNKNOWN),
     ]
     return (
@@ -311,15 +324,6 @@ def _method(directory: Path, summary: Json, manifest: Json) -> str:
         "proved that its packets went through the scheduler under test.</p>\n"
         f"{definitions(pairs)}\n<p>Run it again:</p>\n<pre>{escape(command)}</pre>"
     )
-
-
-def _speed(runs: Sequence[Json]) -> str:
-    ratios = [
-        run["virtual_s"] / run["wall_s"] for run in runs if run["virtual_s"] and run["wall_s"]
-    ]
-    if not ratios:
-        return UNKNOWN
-    return f"{min(ratios):.2f} to {max(ratios):.2f} virtual seconds per wall second and run"
 
 
 def _every_run(runs: Sequence[Json]) -> str:

@@ -41,14 +41,18 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     models = parser.add_subparsers(dest="model", metavar="MODEL", required=True)
-    http = models.add_parser("http-queueing", help="http-queueing: throughput of downloads (8, 12)")
+    http = models.add_parser(
+        "http-queueing", help="downloads by segments per ACK, equations 8 and 12"
+    )
     http.add_argument("--stations", type=_count, nargs="+", default=[1, 10], metavar="N")
     http.add_argument("--every", type=_count, nargs="+", default=range(1, 10), metavar="D")
     http.add_argument("--beside", type=Path, metavar="DIR", help="runs of ack-every")
     http.add_argument("--sessions", type=Path, metavar="DIR", help="runs of ack-http (eq. 14)")
     http.add_argument("--figure", type=Path, metavar="PNG", help="draw both; needs --beside")
     http.set_defaults(func=run_http_queueing)
-    send = models.add_parser("simultaneous-send", help="ack-skipping: frames that meet (eq. 1)")
+    send = models.add_parser(
+        "simultaneous-send", help="how often frames meet, ack-skipping's equation 1"
+    )
     send.add_argument("--flows", type=_count, nargs="+", default=[1, 2, 3], metavar="N")
     send.add_argument("--beside", type=Path, nargs="+", default=[], metavar="DIR")
     send.add_argument("--figure", type=Path, metavar="PNG", help="draw the gains; needs --beside")
