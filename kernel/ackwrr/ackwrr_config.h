@@ -24,7 +24,7 @@ struct ackwrr_config {
 
 static const struct nla_policy ackwrr_policy[TCA_ACKWRR_MAX + 1] = {
 	[TCA_ACKWRR_LIMIT]	= { .type = NLA_U32 },
-	[TCA_ACKWRR_INFLIGHT]	= { .type = NLA_U32 },
+	[TCA_ACKWRR_INFLIGHT]	= INFLIGHT_POLICY_BOUND,
 	[TCA_ACKWRR_WEIGHT_DATA] = { .type = NLA_U32 },
 	[TCA_ACKWRR_WEIGHT_ACK]	= { .type = NLA_U32 },
 };
@@ -99,10 +99,9 @@ static inline int ackwrr_config_parse(struct ackwrr_config *config, struct nlatt
 		return err;
 	err = ackwrr_parse_weights(config->weights, tb, extack) ?:
 	      ackwrr_parse_limit(&config->limit, tb[TCA_ACKWRR_LIMIT], extack);
-	if (err || !tb[TCA_ACKWRR_INFLIGHT])
-		return err;
-	return inflight_limit_from_attr(tb[TCA_ACKWRR_INFLIGHT], true,
-					&config->inflight, extack);
+	if (!err && tb[TCA_ACKWRR_INFLIGHT])
+		config->inflight = nla_get_u32(tb[TCA_ACKWRR_INFLIGHT]);
+	return err;
 }
 
 /**

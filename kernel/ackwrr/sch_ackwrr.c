@@ -167,8 +167,9 @@ static void ackwrr_served(struct ackwrr_sched_data *q, int class, struct sk_buff
 }
 
 /* A child may have packets and yet give none: then it is the other's turn. */
-static struct sk_buff *ackwrr_serve(struct ackwrr_sched_data *q)
+static struct sk_buff *ackwrr_choose(struct Qdisc *sch)
 {
+	struct ackwrr_sched_data *q = qdisc_priv(sch);
 	bool waiting[ACKWRR_CLASSES];
 	struct sk_buff *skb;
 	int class, i;
@@ -189,23 +190,8 @@ static struct sk_buff *ackwrr_serve(struct ackwrr_sched_data *q)
 static struct sk_buff *ackwrr_dequeue(struct Qdisc *sch)
 {
 	struct ackwrr_sched_data *q = qdisc_priv(sch);
-	struct sk_buff *skb;
 
-	if (!sch->q.qlen)
-		return NULL;
-	if (!inflight_has_room(q->below)) {
-		qdisc_qstats_overlimit(sch);
-		return NULL;
-	}
-
-	skb = ackwrr_serve(q);
-	if (!skb)
-		return NULL;
-	qdisc_bstats_update(sch, skb);
-	qdisc_qstats_backlog_dec(sch, skb);
-	qdisc_qlen_dec(sch);
-	inflight_track(q->below, skb);
-	return skb;
+	return inflight_serve(sch, q->below, ackwrr_choose);
 }
 
 static void ackwrr_reset(struct Qdisc *sch)
@@ -332,7 +318,6 @@ static int ackwrr_dump(struct Qdisc *sch, struct sk_buff *skb)
 static int ackwrr_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 {
 	struct ackwrr_sched_data *q = qdisc_priv(sch);
-	struct tc_inflight_xstats below;
 	struct tc_ackwrr_xstats st = {};
 	int i;
 
@@ -345,7 +330,7 @@ static int ackwrr_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	st.fragment = q->packets[SEGMENT_FRAGMENT];
 	st.truncated = q->packets[SEGMENT_TRUNCATED];
 	st.malformed = q->packets[SEGMENT_MALFORMED];
-	inflight_read(q->below, &below);
+	inflight_read(q->below, &st.below);
 	if (ackwrr_is_auto(q)) {
 		st.flows = q->flows.table->flows;
 		st.evicted = q->flows.table->counts.evicted;
@@ -361,10 +346,6 @@ static int ackwrr_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 		st.up_free = q->share.free[ACKWRR_ACK];
 	}
 	sch_tree_unlock(sch);
-
-	st.in_flight = below.packets;
-	st.throttled = below.throttled;
-	st.untracked = below.untracked;
 	return gnet_stats_copy_app(d, &st, sizeof(st));
 }
 

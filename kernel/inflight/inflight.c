@@ -425,34 +425,22 @@ u32 inflight_stall(const struct inflight *inf)
 EXPORT_SYMBOL_GPL(inflight_stall);
 
 /**
- * inflight_limit_from_attr() - validate a bound given by the user
- * @attr: u32 attribute
- * @may_be_off: whether TC_INFLIGHT_OFF makes sense here
- * @limit: set if the attribute is good
- * @extack: says why it is not
+ * inflight_validate_bound() - validate a bound given by the user
+ * @attr: u32: packets, TC_INFLIGHT_AUTO or TC_INFLIGHT_OFF
+ * @extack: says why it is not taken
  *
  * Return: 0 or -ERANGE.
  */
-int inflight_limit_from_attr(const struct nlattr *attr, bool may_be_off,
-			     u32 *limit, struct netlink_ext_ack *extack)
+int inflight_validate_bound(const struct nlattr *attr, struct netlink_ext_ack *extack)
 {
 	u32 value = nla_get_u32(attr);
 
-	if (value == TC_INFLIGHT_AUTO || (value && value <= TC_INFLIGHT_MAX) ||
-	    (value == TC_INFLIGHT_OFF && may_be_off)) {
-		*limit = value;
+	if (value == TC_INFLIGHT_AUTO || value <= TC_INFLIGHT_MAX)
 		return 0;
-	}
-	/* Where it may be off it is one option of several, else the only one. */
-	if (may_be_off)
-		NL_SET_ERR_MSG_ATTR(extack, attr,
-				    "inflight: give 1 to 65535 packets, auto or off");
-	else
-		NL_SET_ERR_MSG_ATTR(extack, attr,
-				    "limit: give 1 to 65535 packets, or auto");
+	NL_SET_ERR_MSG_ATTR(extack, attr, "inflight: give 1 to 65535 packets, auto or off");
 	return -ERANGE;
 }
-EXPORT_SYMBOL_GPL(inflight_limit_from_attr);
+EXPORT_SYMBOL_GPL(inflight_validate_bound);
 
 /**
  * inflight_read() - statistics, under the qdisc lock
@@ -469,17 +457,18 @@ void inflight_read(struct inflight *inf, struct tc_inflight_xstats *st)
 	st->untracked = inf->untracked;
 	st->throttled = inf->throttled;
 	if (READ_ONCE(inf->ineffective))
-		st->backpressure = TC_INFLIGHT_INEFFECTIVE;
+		st->backpressure = TC_INFLIGHT_NONE;
 	else if (inf->throttled)
-		st->backpressure = TC_INFLIGHT_EFFECTIVE;
+		st->backpressure = TC_INFLIGHT_AIR;
 
 	spin_lock_irqsave(&inf->lock, flags);
 	st->packets = account->out;
 	st->bytes = account->out_bytes;
 	st->counted = account->counted;
+	st->limit = account->limit;
 	if (account->limit == TC_INFLIGHT_AUTO) {
-		st->auto_limit = account->dql.limit;
-		st->auto_packets = account->auto_packets;
+		st->limit = account->auto_packets;
+		st->limit_bytes = account->dql.limit;
 	}
 	st->stalls = account->stalls;
 	st->stalled = inflight_account_stalled(account);

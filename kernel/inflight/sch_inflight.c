@@ -48,26 +48,18 @@ static int inflight_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 	return gso_enqueue(skb, sch, to_free, inflight_enqueue_one);
 }
 
+static struct sk_buff *inflight_choose(struct Qdisc *sch)
+{
+	struct inflight_sched_data *q = qdisc_priv(sch);
+
+	return qdisc_dequeue_peeked(q->child);
+}
+
 static struct sk_buff *inflight_dequeue(struct Qdisc *sch)
 {
 	struct inflight_sched_data *q = qdisc_priv(sch);
-	struct sk_buff *skb;
 
-	if (!sch->q.qlen)
-		return NULL;
-	if (!inflight_has_room(q->below)) {
-		qdisc_qstats_overlimit(sch);
-		return NULL;
-	}
-
-	skb = qdisc_dequeue_peeked(q->child);
-	if (!skb)
-		return NULL;
-	qdisc_bstats_update(sch, skb);
-	qdisc_qstats_backlog_dec(sch, skb);
-	qdisc_qlen_dec(sch);
-	inflight_track(q->below, skb);
-	return skb;
+	return inflight_serve(sch, q->below, inflight_choose);
 }
 
 static void inflight_reset(struct Qdisc *sch)
@@ -78,9 +70,26 @@ static void inflight_reset(struct Qdisc *sch)
 		qdisc_reset(q->child);
 }
 
+/* As bounds elsewhere, but it cannot be off: it is all the qdisc is for. */
+static int inflight_validate_limit(const struct nlattr *attr,
+				   struct netlink_ext_ack *extack)
+{
+	u32 value = nla_get_u32(attr);
+
+	if (value == TC_INFLIGHT_AUTO || (value && value <= TC_INFLIGHT_MAX))
+		return 0;
+	NL_SET_ERR_MSG_ATTR(extack, attr, "limit: give 1 to 65535 packets, or auto");
+	return -ERANGE;
+}
+
+static const struct netlink_range_validation inflight_stall_range = {
+	.min = TC_INFLIGHT_STALL_MIN,
+	.max = TC_INFLIGHT_STALL_MAX,
+};
+
 static const struct nla_policy inflight_policy[TCA_INFLIGHT_MAX + 1] = {
-	[TCA_INFLIGHT_LIMIT]	= { .type = NLA_U32 },
-	[TCA_INFLIGHT_STALL]	= { .type = NLA_U32 },
+	[TCA_INFLIGHT_LIMIT]	= NLA_POLICY_VALIDATE_FN(NLA_U32, inflight_validate_limit),
+	[TCA_INFLIGHT_STALL]	= NLA_POLICY_FULL_RANGE(NLA_U32, &inflight_stall_range),
 };
 
 static int inflight_change(struct Qdisc *sch, struct nlattr *opt,
@@ -94,20 +103,10 @@ static int inflight_change(struct Qdisc *sch, struct nlattr *opt,
 	err = nla_parse_nested(tb, TCA_INFLIGHT_MAX, opt, inflight_policy, extack);
 	if (err < 0)
 		return err;
-	if (tb[TCA_INFLIGHT_LIMIT]) {
-		err = inflight_limit_from_attr(tb[TCA_INFLIGHT_LIMIT], false,
-					       &limit, extack);
-		if (err)
-			return err;
-	}
-	if (tb[TCA_INFLIGHT_STALL]) {
+	if (tb[TCA_INFLIGHT_LIMIT])
+		limit = nla_get_u32(tb[TCA_INFLIGHT_LIMIT]);
+	if (tb[TCA_INFLIGHT_STALL])
 		stall = nla_get_u32(tb[TCA_INFLIGHT_STALL]);
-		if (stall < TC_INFLIGHT_STALL_MIN || stall > TC_INFLIGHT_STALL_MAX) {
-			NL_SET_ERR_MSG_ATTR(extack, tb[TCA_INFLIGHT_STALL],
-					    "stall: give 10 to 60000 ms");
-			return -ERANGE;
-		}
-	}
 
 	sch_tree_lock(sch);
 	inflight_set_stall(q->below, stall);

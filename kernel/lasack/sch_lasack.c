@@ -104,27 +104,19 @@ static int lasack_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 	return gso_enqueue(skb, sch, to_free, lasack_enqueue_one);
 }
 
+static struct sk_buff *lasack_choose(struct Qdisc *sch)
+{
+	struct lasack_sched_data *q = qdisc_priv(sch);
+
+	lasack_queue_advance(&q->queue, ktime_get_ns());
+	return lasack_queue_serve(&q->queue);
+}
+
 static struct sk_buff *lasack_dequeue(struct Qdisc *sch)
 {
 	struct lasack_sched_data *q = qdisc_priv(sch);
-	struct sk_buff *skb;
 
-	if (!sch->q.qlen)
-		return NULL;
-	if (!inflight_has_room(q->below)) {
-		qdisc_qstats_overlimit(sch);
-		return NULL;
-	}
-
-	lasack_queue_advance(&q->queue, ktime_get_ns());
-	skb = lasack_queue_serve(&q->queue);
-	if (!skb)
-		return NULL;
-	qdisc_bstats_update(sch, skb);
-	qdisc_qstats_backlog_dec(sch, skb);
-	qdisc_qlen_dec(sch);
-	inflight_track(q->below, skb);
-	return skb;
+	return inflight_serve(sch, q->below, lasack_choose);
 }
 
 static void lasack_reset(struct Qdisc *sch)
@@ -141,7 +133,7 @@ static void lasack_reset(struct Qdisc *sch)
 
 static const struct nla_policy lasack_policy[TCA_LASACK_MAX + 1] = {
 	[TCA_LASACK_LIMIT]	= { .type = NLA_U32 },
-	[TCA_LASACK_INFLIGHT]	= { .type = NLA_U32 },
+	[TCA_LASACK_INFLIGHT]	= INFLIGHT_POLICY_BOUND,
 	[TCA_LASACK_MEMORY_LIMIT] = { .type = NLA_U32 },
 	[TCA_LASACK_FLOWS]	= { .type = NLA_U32 },
 	[TCA_LASACK_IDLE]	= { .type = NLA_U32 },
@@ -200,12 +192,8 @@ static int lasack_change(struct Qdisc *sch, struct nlattr *opt,
 	err = lasack_config_parse(&config, tb, extack);
 	if (err)
 		return err;
-	if (tb[TCA_LASACK_INFLIGHT]) {
-		err = inflight_limit_from_attr(tb[TCA_LASACK_INFLIGHT], true,
-					       &inflight, extack);
-		if (err)
-			return err;
-	}
+	if (tb[TCA_LASACK_INFLIGHT])
+		inflight = nla_get_u32(tb[TCA_LASACK_INFLIGHT]);
 	if (config.flows != q->config.flows) {
 		table = lasack_table_create(config.flows);
 		if (!table)
@@ -290,7 +278,6 @@ static int lasack_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	struct lasack_sched_data *q = qdisc_priv(sch);
 	struct lasack_delay delay[2];
 	struct lasack_histogram sums;
-	struct tc_inflight_xstats below;
 	struct tc_lasack_xstats st = {};
 	struct lasack_table *table;
 
@@ -318,8 +305,7 @@ static int lasack_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 		st.observed = READ_ONCE(q->queue.observer->packets);
 		st.observed_bytes = READ_ONCE(q->queue.observer->bytes);
 	}
-	inflight_read(q->below, &below);
-	st.in_flight_limit = inflight_limit(q->below);
+	inflight_read(q->below, &st.below);
 	sch_tree_unlock(sch);
 
 	st.sum_p50 = lasack_percentile(&sums, 50);
@@ -329,18 +315,6 @@ static int lasack_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	st.small_delay_max = div_u64(delay[0].max, NSEC_PER_USEC);
 	st.large_delay = div_u64(delay[1].average, NSEC_PER_USEC);
 	st.large_delay_max = div_u64(delay[1].max, NSEC_PER_USEC);
-
-	st.in_flight = below.packets;
-	st.throttled = below.throttled;
-	st.untracked = below.untracked;
-	st.stalls = below.stalls;
-	st.early = below.early;
-	st.stalled = below.stalled;
-	st.backpressure = below.backpressure;
-	st.in_flight_bytes = below.bytes;
-	if (st.in_flight_limit == TC_INFLIGHT_AUTO)
-		st.in_flight_limit = below.auto_packets;
-	st.in_flight_limit_bytes = below.auto_limit;
 	return gnet_stats_copy_app(d, &st, sizeof(st));
 }
 
