@@ -52,14 +52,15 @@ modules-all: setup		## the modules for every supported kernel, um and x86_64
 demo: all			## the access point, FIFO and fq_codel against LAS-ACK
 	@$(APBED) run testbed/scenarios/demo.toml --out out/demo
 
-check: all debug		## every test that fits in half an hour
-	@$(PYTHON) -m tests.runner
+check: all debug		## the tests; SUITE=NAME runs one, SUITE="A B" several
+	@$(PYTHON) -m tests.runner $(SUITE)
 
 check-all: all debug		## check, and the same in every supported kernel
 	@for version in $(VERSIONS); do \
 		$(APBED) kernel build --version $$version || exit; \
+		$(APBED) kernel build --version $$version --stock || exit; \
+		$(MAKE) modules KERNEL=$$version || exit; \
 	done
-	@$(APBED) kernel build --stock
 	@$(PYTHON) -m tests.runner --all
 
 clean:				## remove build/ and out/; .venv and the kernels stay
@@ -74,8 +75,12 @@ install:			## put what is built where the system looks: DESTDIR PREFIX KDIR
 uninstall:			## and take it away again
 	@scripts/install.sh uninstall
 
-bench:
-	@echo "make $@: not there yet; make help lists what is" >&2; exit 1
+measurements: all		## the figures of Documentation/measurements again: NAME=demo
+	@$(PYTHON) scripts/measurements.py $(NAME)
+
+# QUICK=1 and BENCH="lasack;fq_codel" are for tuning.
+bench: all			## what a packet costs in each queue discipline: QUICK=1 BENCH="KIND;KIND"
+	@$(APBED) bench $(if $(QUICK),--quick) $(if $(BENCH),--kinds "$(BENCH)") --out out/bench
 
 .PHONY: all help setup tools medium tc lab-kernel modules debug modules-all \
-	demo check check-all clean lock bench install uninstall
+	demo check check-all clean lock measurements bench install uninstall

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # make lock: resolves pyproject.toml's dependencies to the newest versions and
-# pins them by hash for every Python from 3.11 on. uv lives in a throwaway
-# environment; nothing but requirements.lock changes.
+# pins them by hash for every Python from 3.11 on. uv lives in an
+# environment that is removed again; nothing but requirements.lock changes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

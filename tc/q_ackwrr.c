@@ -13,11 +13,12 @@
 static const char ackwrr_usage[] =
 	"Usage: ... ackwrr [ weights { DATA ACK | auto } ] [ limit PACKETS ]\n"
 	"                  [ inflight { auto | off | PACKETS } ]\n"
-	"  weights   packets a round of class :1 (data) and :2 (pure TCP ACKs),\n"
-	"            1 to 255 each, 2 1 by default; auto: so that each connection,\n"
-	"            up or down, gets the same goodput\n"
-	"  limit     packets queued in each class, 1 to 1048576; txqueuelen by default\n"
-	"  inflight  packets below the qdisc, 1 to 65535; auto on Wi-Fi, else off\n"
+	"  weights   packets served per round from class :1 (data) and :2 (pure TCP\n"
+	"            ACKs), 1 to 255 each; default: 2 1. auto: each connection, up\n"
+	"            or down, gets the same goodput\n"
+	"  limit     most packets queued in each class's own FIFO, 1 to 1048576;\n"
+	"            default: the device's txqueuelen\n"
+	"  inflight  most packets in flight, 1 to 65535; default: auto on Wi-Fi, else off\n"
 	"Any qdisc can be attached to the classes, and filters to the qdisc. Example:\n"
 	"  tc qdisc replace dev wlan0 root handle 1: ackwrr weights 2 1 limit 100\n"
 	"  tc qdisc replace dev wlan0 parent 1:1 fq_codel\n";
@@ -46,7 +47,7 @@ static const struct qdisc_option ackwrr_options[] = {
 
 static const char ackwrr_class_usage[] =
 	"Usage: tc class change dev DEV parent QDISC: classid QDISC:CLASS ackwrr weight PACKETS\n"
-	"  weight    packets a round, 1 to 255; not with weights auto\n";
+	"  weight    packets served per round, 1 to 255; not with weights auto\n";
 
 static const struct qdisc_option ackwrr_class_options[] = {
 	{ .name = "weight", .attribute = TCA_ACKWRR_CLASS_WEIGHT, .unit = UNIT_NONE,

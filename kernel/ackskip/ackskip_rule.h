@@ -3,8 +3,9 @@
  * How many segments an ACK may wait for: the rule of the series in patches/,
  * for a kernel without it.
  *
- * Source: paper 002 (skip a number of ACKs), paper 000, 4.3 (a number that
- * grows), RFC 5681, 4.2 (what must not wait). patches/6.1/0002 says why.
+ * Source: ack-skipping (skip a number of ACKs), http-queueing, 4.3 (a number
+ * that grows), RFC 5681, 4.2 (what must not wait). patches/6.1/0002 says why.
+ * Documentation/papers.md has the papers.
  *
  * Arithmetic on a socket its caller has locked: no lock, no timer, no memory.
  */

@@ -4,8 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands.h"
+#include "core/phy/phy_profile.h"
+#include "hwsim/hwsim.h"
 #include "options.h"
+#include "saturate.h"
+#include "trace/explain.h"
+#include "trace/replay.h"
 
 static const char help[] =
 "usage: dcfmedium COMMAND [options]\n"
@@ -14,8 +18,8 @@ static const char help[] =
 "\n"
 "  hwsim      carry the frames of mac80211_hwsim's radios\n"
 "  saturate   stations that always send, without a kernel\n"
-"  replay     a recorded arrival trace, without a kernel\n"
-"  explain    tell what happened on the air, from a trace\n"
+"  replay     a recording of either, without a kernel\n"
+"  explain    tell what happened in the air, from a trace\n"
 "\n"
 "Profiles: %s.\n"
 "`dcfmedium COMMAND --help` describes a command.\n"

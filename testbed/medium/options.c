@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "options.h"
+#include "core/phy/phy_profile.h"
 #include "core/phy/phy_rate.h"
+#include "options.h"
 
 static void complain(const char *format, va_list args)
 {

@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/air_trace.h"
-#include "commands.h"
-#include "edca.h"
 #include "core/mac.h"
+#include "edca.h"
 #include "mac_options.h"
 #include "options.h"
-#include "trace/record.h"
+#include "saturate.h"
 #include "station_option.h"
 #include "stats_json.h"
+#include "trace/recording.h"
+#include "trace/trace_writer.h"
 
 /* MAC header 24, LLC/SNAP 8, FCS 4 (8.2.3, 802.2): what goes around an MSDU. */
 #define FRAME_OVERHEAD	(24 + 8 + 4)
@@ -50,7 +50,7 @@ struct saturation {
 	uint64_t delivered[MAC_MAX_STATIONS];	/* by the end of the last second */
 	struct saturation_result result;
 	struct recording recording;
-	struct air_trace trace;
+	struct trace_writer trace;
 };
 
 static const char saturate_help[] =
@@ -76,7 +76,7 @@ static const char saturate_help[] =
 "                    retry, cwmin, cwmax, aifsn, access, name. May be repeated\n"
 "  --seconds S       simulated time (default 10)\n"
 MAC_OPTIONS_HELP
-"  --record FILE     the arrival trace, for `dcfmedium replay`\n"
+"  --record FILE     all that the MAC is told, for `dcfmedium replay`\n"
 "  --pcap FILE       what was in the air, as pcapng with radiotap headers; what\n"
 "                    collided is on the second interface\n"
 "  --json            one JSON object instead of text\n"
@@ -195,7 +195,7 @@ static void send_again(void *ctx, int from, struct mac_frame *frame)
 {
 	struct saturation *run = ctx;
 
-	record_reply(&run->recording, run->now, from, frame);
+	recording_reply(&run->recording, run->now, from, frame);
 	mac_enqueue(&run->mac, from, frame, run->now);
 }
 
@@ -204,7 +204,7 @@ static void on_attempt(void *ctx, int from, const struct mac_attempt *attempt)
 {
 	struct saturation *run = ctx;
 
-	air_trace_made_up(&run->trace, &run->mac, from, attempt);
+	trace_writer_made_up(&run->trace, &run->mac, from, attempt);
 }
 
 static const struct mac_ops saturate_ops = { .done = send_again };
@@ -215,8 +215,8 @@ static const struct mac_ops traced_ops = {
 
 static void join(struct saturation *run, const struct mac_station_config *station)
 {
-	record_station(&run->recording, 0, station);
-	air_trace_station(&run->trace, station);
+	recording_station(&run->recording, 0, station);
+	trace_writer_station(&run->trace, station);
 	mac_add_station(&run->mac, station);
 }
 
@@ -258,7 +258,7 @@ static void fill_queue(struct saturation *run, unsigned int i, int to)
 			.wants_ack = true,
 			.carries_data = true,
 		};
-		record_frame(&run->recording, 0, i, &run->frames[i][j]);
+		recording_frame(&run->recording, 0, i, &run->frames[i][j]);
 		mac_enqueue(&run->mac, i, &run->frames[i][j], 0);
 	}
 }
@@ -339,14 +339,14 @@ static void play_until(struct saturation *run, ns_t end)
 
 		run->now = next < end ? next : end;
 		mac_advance(&run->mac, run->now);
-		record_advance(&run->recording);
+		recording_advance(&run->recording);
 	}
 }
 
 static void play(struct saturation *run)
 {
-	record_begin(&run->recording, run->record, &run->words);
-	air_trace_begin(&run->trace, run->pcap, &run->words);
+	recording_begin(&run->recording, run->record, &run->words);
+	trace_writer_begin(&run->trace, run->pcap, &run->words);
 	mac_init(&run->mac, &run->config,
 		 run->pcap ? &traced_ops : &saturate_ops, run);
 	if (run->n_categories)
@@ -359,8 +359,8 @@ static void play(struct saturation *run)
 		judge_fairness(run);
 	}
 	play_until(run, run->duration);
-	record_end(&run->recording, run->now, run->mac.digest);
-	air_trace_end(&run->trace);
+	recording_end(&run->recording, run->now, run->mac.digest);
+	trace_writer_end(&run->trace);
 }
 
 static void print_text(const struct saturation *run,

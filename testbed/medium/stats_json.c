@@ -2,6 +2,7 @@
 /* The statistics of a medium as JSON: see stats_json.h. */
 #include <inttypes.h>
 
+#include "core/phy/phy_rate.h"
 #include "stats_json.h"
 
 static double seconds(ns_t t)

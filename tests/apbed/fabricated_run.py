@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Writes run directories as the guest and the runner leave them, without running anything.
 
-The goodputs are those of the throwaway measurement that preceded the design (7.2 lab kernel,
-dl2-ul2, M = 7, AP queue 100): FIFO 0.22 / 2.35 Mb/s per connection, fq_codel 0.05 / 2.53,
-LAS-ACK 1.28 / 1.35. What a test expects is computed from these numbers, not by apbed.
+The goodputs per connection are made up near what the demo gives: FIFO 0.22 / 2.35 Mb/s, fq_codel
+0.05 / 2.53, LAS-ACK 1.28 / 1.35. What a test expects is computed from these numbers, not by apbed.
 """
 
 from __future__ import annotations

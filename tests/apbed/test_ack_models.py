@@ -15,7 +15,7 @@ from apbed.papers.saturation import saturation
 EXCHANGES_S = (1050 + 8592 / 11 + 1050 + 592 / 11) * 1e-6  # section 2.3, a segment and an ACK
 
 
-def test_paper_002_prints_3_and_17_6_percent() -> None:
+def test_ack_skipping_prints_3_and_17_6_percent() -> None:
     """Section 2; 17.6 is cut off, not rounded."""
     assert simultaneous_send.same_slot_probability(1) == pytest.approx(1 / 32)
     assert int(1000 * simultaneous_send.same_slot_probability(3)) / 10 == 17.6
@@ -27,7 +27,7 @@ def test_as_many_nodes_as_slots_never_agree_only_by_chance() -> None:
     assert simultaneous_send.same_slot_probability(2, 2) == 1.0
 
 
-def test_paper_000_prints_0060() -> None:
+def test_http_queueing_prints_0060() -> None:
     two = http_queueing.contention(2)
     assert two.collision_probability == pytest.approx(0.060, abs=0.0005)
     # eq. 5 with eq. 2: T_b = T_slot / P_C for two.
@@ -72,7 +72,7 @@ def test_window_of_one_meets_nobody() -> None:
     assert all(less < more for less, more in pairwise(grows))
 
 
-def test_table_2_of_paper_000() -> None:
+def test_table_2_of_http_queueing() -> None:
     """0.1095 s for Pareto sizes, mean 30 kB, exponent 1.5, so from 10 segments on. P(X > k) of
     k segments sums to a Hurwitz zeta function: E[ceil X] = 10 + sum of (k / 10)^-1.5 from 10 on."""
     segments = 10 + 10**1.5 * float(zeta(1.5, 10))

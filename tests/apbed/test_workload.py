@@ -65,7 +65,7 @@ def test_pareto_moments_are_those_of_scipys_truncated_distribution(alpha: float)
         assert quantile(u) == pytest.approx(reference.ppf(u), rel=1e-6)
 
 
-def test_the_mean_of_paper_001_gives_its_coefficient_of_variation() -> None:
+def test_the_mean_of_layer2_layer3_gives_its_coefficient_of_variation() -> None:
     """60 kB between 6 and 13,000 MSS: "we have chosen the value of CoV close to 6"."""
     alpha = workload.pareto_alpha(60000, LOW, HIGH)
     assert 1 < alpha < 1.1

@@ -17,7 +17,7 @@ from apbed.scenario import parse
 WIRED_RTT_S = 0.02  # 10 ms each way
 BITS_PER_S = 11e6  # the fastest any payload bit goes on the air
 # Of fq_codel's and FIFO's 90th percentile of downloads under 100 kB. The project's aim for its
-# full workload of five seeds; a throwaway had 0.32 s against 1.56 s and 2.11 s.
+# full workload of five seeds.
 SHARE_OF_OTHERS = 0.35
 
 

@@ -51,7 +51,7 @@ def test_bit_errors_become_frame_errors_by_length() -> None:
     assert ack == pytest.approx(reed_solomon.plain_frame_loss(ACK_BYTES, 1e-4), rel=0.1)
 
 
-def test_gilbert_elliott_of_paper_003() -> None:
+def test_gilbert_elliott_of_channel_errors() -> None:
     """A frame survives if the state is good when it begins and stays so for its 4336 us."""
     words = "ge,good=0.1,bad=0.0333,ber-good=0,ber-bad=0.5"
     counters = sender("--channel", words, "--retry", "1", seconds=4000)

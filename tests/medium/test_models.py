@@ -31,11 +31,11 @@ def test_a_constant_window_is_bianchis_equation_8() -> None:
         assert bianchi.attempt_probability(p, (64,) * 50) == pytest.approx(2 / 65)
 
 
-def test_paper_000_prints_0060_for_two() -> None:
+def test_http_queueing_prints_0060_for_two() -> None:
     assert bianchi.collision_probability(2) == pytest.approx(0.060, abs=0.0005)
 
 
-def test_paper_000_exchange_times() -> None:
+def test_http_queueing_exchange_times() -> None:
     """Section 2.3, by hand: 50 + 282 + 10 + 248 + 10 + 192 + bits / 11 + 10 + 248."""
     assert bianchi.tcp_exchange_us(8000) == pytest.approx(1050 + 8592 / 11, abs=1e-9)
     assert bianchi.tcp_exchange_us(0) == pytest.approx(1050 + 592 / 11, abs=1e-9)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""dcfmedium replay: a recorded arrival trace, played again, must be decided the same."""
+"""dcfmedium replay: a recording, played again, must be decided the same."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_every_truncation_is_told(tmp_path: Path) -> None:
         done = run("replay", cut)
         assert done.returncode == 1
         assert done.stdout == ""
-        assert "cut short" in done.stderr or "no arrival trace" in done.stderr
+        assert "cut short" in done.stderr or "no recording" in done.stderr
 
 
 def test_missing_lines_are_told(tmp_path: Path) -> None:
@@ -110,8 +110,8 @@ STATION = "= 0 station 02:00:00:00:00:00,retry=7,cwmin=16,cwmax=1024\n"
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "is no arrival trace"),
-        ("{}\n", "is no arrival trace"),
+        ("", "is no recording"),
+        ("{}\n", "is no recording"),
         ("dcfmedium-arrivals 2\n", "has schema 2; this program reads 1"),
         ("dcfmedium-arrivals 1\n= 0 mark\n", "comes without `option phy PROFILE`"),
         (f"{HEAD}option speed 9\n", ":3: has an option this program does not know"),

@@ -80,7 +80,7 @@ def test_throughput_with_eifs_follows_ns3_reference() -> None:
 
 
 @pytest.mark.parametrize("stations", [2, 3, 5, 8, 10, 15, 20, 30, 40])
-def test_collision_probability_follows_paper_000(stations: int) -> None:
+def test_collision_probability_follows_http_queueing(stations: int) -> None:
     """Its eqs. 1 and 2, RTS before each frame (Fig 1)."""
     stats = saturate(stations, seconds=400, payload=1038, rts="0")
     assert stats["collision_probability"] == pytest.approx(
@@ -89,7 +89,7 @@ def test_collision_probability_follows_paper_000(stations: int) -> None:
 
 
 @pytest.mark.parametrize("stations", [20, 30, 40])
-def test_drops_follow_paper_000(stations: int) -> None:
+def test_drops_follow_http_queueing(stations: int) -> None:
     """P_drop = P_C^7 (Fig 2). With fewer stations a collision makes the next one likelier."""
     stats = saturate(stations, seconds=2500, payload=1038, rts="0")
     model = bianchi.collision_probability(stations) ** 7
@@ -97,7 +97,7 @@ def test_drops_follow_paper_000(stations: int) -> None:
 
 
 @pytest.mark.parametrize(("payload", "tcp_bits"), [(1038, 8000), (38, 0)])
-def test_exchange_takes_paper_000s_time(payload: int, tcp_bits: int) -> None:
+def test_exchange_takes_http_queueings_time(payload: int, tcp_bits: int) -> None:
     """T_TCPdata and T_TCPack without DIFS. The paper's RTS has 20 bits too many, and the standard
     counts whole microseconds (17.3.4); with its 36 bytes around an MSDU a segment is 1038."""
     stats = saturate(1, payload=payload, rts="0", seconds=10)

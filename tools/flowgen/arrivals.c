@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "arrivals.h"
+#include "die.h"
 
 #define OFFSET_MAX_S	1e7	/* a double keeps every nanosecond up to it */
 

@@ -19,6 +19,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "die.h"
 #include "flow.h"
 
 #define REQUEST_MAGIC	0x666c6f77U	/* "flow" */

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "arrivals.h"
+#include "die.h"
 #include "flow.h"
 #include "loop.h"
 #include "pulse.h"

@@ -6,34 +6,18 @@
  */
 #include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "die.h"
 #include "loop.h"
 #include "record.h"
 
 #define BATCH	64		/* events taken per epoll_wait() */
-
-void die(int error, const char *format, ...)
-{
-	va_list args;
-
-	fputs("flowgen: ", stderr);
-	va_start(args, format);
-	vfprintf(stderr, format, args);
-	va_end(args);
-	if (error)
-		fprintf(stderr, ": %s", strerror(error));
-	fputc('\n', stderr);
-	exit(1);
-}
 
 static void watch_fd(struct loop *loop, int op, int fd, void *ptr,
 		     uint32_t events)

@@ -58,8 +58,4 @@ void loop_listen(struct loop *loop, int fd,
 /* Runs until no activity is left. Returns the exit code. */
 int loop_run(struct loop *loop);
 
-/* Prints "flowgen: ..." with the text of errno unless it is 0; exits 1. */
-void die(int error, const char *format, ...)
-	__attribute__((noreturn, format(printf, 2, 3)));
-
 #endif

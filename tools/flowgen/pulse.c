@@ -12,6 +12,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "die.h"
 #include "flow.h"
 #include "pulse.h"
 

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "loop.h"
+#include "die.h"
 #include "record.h"
 
 int64_t now_ns(void)

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "die.h"
 #include "flow.h"
 #include "pulse.h"
 #include "serve.h"

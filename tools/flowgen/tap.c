@@ -16,6 +16,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
+#include "die.h"
 #include "pulse.h"
 #include "tap.h"
 

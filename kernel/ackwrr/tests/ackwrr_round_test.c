@@ -28,7 +28,7 @@ static void serve(struct ackwrr_round *round, bool data, bool ack, int count, ch
 	order[i] = 0;
 }
 
-/* Paper 004, Fig. 5: two of three packets are data, one is an ACK. */
+/* up-down-fairness, Fig. 5: two of three packets are data, one is an ACK. */
 static void test_two_to_one(struct kunit *test)
 {
 	struct ackwrr_round round = round_of(2, 1);

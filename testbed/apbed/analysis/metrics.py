@@ -119,7 +119,7 @@ def tcp_counters(counters: Json | None) -> Json | None:
 
 
 def measure(run_dir: Path) -> Json:
-    """The measured part of RUN in DESIGN's summary.json, from a run directory."""
+    """What summary.json says of one run's results, from its run directory."""
     run = read_object(run_dir / "run.json") or {}
     guest = read_object(run_dir / "guest.json") or {}
     plan = run.get("plan") or {}

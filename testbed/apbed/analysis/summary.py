@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""DIR/summary.json: every run of an experiment, measured and judged (DESIGN's schema 1)."""
+"""DIR/summary.json: every run of an experiment, measured and judged (schema 1)."""
 
 from __future__ import annotations
 

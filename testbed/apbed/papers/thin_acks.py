@@ -3,8 +3,9 @@
 
 Principle: eq. 8 of http-queueing (apbed.papers.http_queueing), with the exchanges of basic access.
 Of d segments one meets the ACK of the access point: then both contend, and their chain is solved
-exactly (apbed.papers.dcf_pair); the others find nobody and wait half a window. The wire takes no time and
-nobody else sends, so this is an upper bound for a receiver that does send an ACK for d segments.
+exactly (apbed.papers.dcf_pair); the others find nobody and wait half a window. The wire takes no
+time and nobody else sends, so this is an upper bound for a receiver that does send an ACK for d
+segments.
 Whether a frame has 7 attempts or 16 makes no difference in eight digits, but 16 take a minute.
 """
 

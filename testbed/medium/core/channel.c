@@ -4,6 +4,7 @@
 
 #include "channel.h"
 #include "phy/error_rate.h"
+#include "phy/phy_rate.h"
 
 /* Streams of one link for different purposes must differ. */
 enum channel_stream {

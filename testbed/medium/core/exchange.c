@@ -8,6 +8,8 @@
 #include "digest.h"
 #include "exchange.h"
 #include "outcome.h"
+#include "phy/phy.h"
+#include "phy/phy_rate.h"
 #include "psdu.h"
 #include "reception.h"
 #include "release.h"

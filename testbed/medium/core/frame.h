@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "phy/phy.h"
+#include "phy/phy_profile.h"
 #include "phy/rate_chain.h"
 
 /* Receivers that are not the index of a station. */

@@ -9,6 +9,7 @@
 #include "exchange.h"
 #include "idle_sense.h"
 #include "mac.h"
+#include "phy/phy.h"
 #include "queue.h"
 #include "reception.h"
 #include "reorder.h"

@@ -25,7 +25,7 @@
 
 #include "frame.h"
 #include "mac_config.h"
-#include "phy/phy.h"
+#include "phy/phy_profile.h"
 #include "report.h"
 #include "state.h"
 

@@ -8,7 +8,7 @@
 
 #include "channel.h"
 #include "idle_sense.h"
-#include "phy/phy.h"
+#include "phy/phy_profile.h"
 
 #define MAC_ADDR_LEN		6
 #define MAC_NAME_LEN		32

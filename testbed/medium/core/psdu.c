@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What a station sends at once: see psdu.h. */
 #include "channel.h"
+#include "phy/phy.h"
+#include "phy/phy_rate.h"
 #include "psdu.h"
 
 /* A-MPDU (8.6.1): a delimiter before each MPDU, all but the last padded. */

@@ -2,6 +2,8 @@
 /* What becomes of a PPDU where it is received: see reception.h. */
 #include "air.h"
 #include "channel.h"
+#include "phy/phy.h"
+#include "phy/phy_rate.h"
 #include "psdu.h"
 #include "reception.h"
 

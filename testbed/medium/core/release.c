@@ -3,6 +3,7 @@
 #include "access.h"
 #include "air.h"
 #include "outcome.h"
+#include "phy/phy.h"
 #include "psdu.h"
 #include "release.h"
 

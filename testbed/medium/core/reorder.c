@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* In-order delivery under block ack: see reorder.h. */
+#include "phy/phy.h"
 #include "psdu.h"
 #include "queue.h"
 #include "reorder.h"

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "frame.h"
-#include "phy/phy.h"
+#include "phy/phy_profile.h"
 #include "phy/phy_rate.h"
 
 /*

@@ -14,7 +14,7 @@
 #include "frame.h"
 #include "idle_sense.h"
 #include "mac_config.h"
-#include "phy/phy.h"
+#include "phy/phy_profile.h"
 #include "report.h"
 #include "rng.h"
 

@@ -18,18 +18,18 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "trace/air_trace.h"
-#include "commands.h"
+#include "core/mac.h"
 #include "edca.h"
+#include "hwsim.h"
 #include "hwsim_abi.h"
 #include "hwsim_link.h"
 #include "hwsim_options.h"
-#include "core/mac.h"
 #include "mac_options.h"
 #include "options.h"
-#include "trace/record.h"
 #include "station_option.h"
 #include "stats_json.h"
+#include "trace/recording.h"
+#include "trace/trace_writer.h"
 
 #define FCS_BYTES	4
 
@@ -38,7 +38,7 @@
 #define FC0_NO_PAYLOAD	0x40
 
 /* A frame between its arrival and its TX status. */
-struct air_frame {
+struct pending_frame {
 	struct mac_frame mac;
 	struct hwsim_frame hwsim;
 	uint8_t bytes[];
@@ -59,10 +59,10 @@ struct front_end {
 	bool stop;
 };
 
-static struct air_frame *air_frame(const struct mac_frame *frame)
+static struct pending_frame *pending_frame(const struct mac_frame *frame)
 {
-	return (struct air_frame *)((char *)frame -
-				    offsetof(struct air_frame, mac));
+	return (struct pending_frame *)((char *)frame -
+				    offsetof(struct pending_frame, mac));
 }
 
 static ns_t clock_now(void)
@@ -75,7 +75,7 @@ static ns_t clock_now(void)
 
 static uint32_t rate_index(struct front_end *fe, const struct mac_frame *frame)
 {
-	return hwsim_rate_index(air_frame(frame)->hwsim.freq,
+	return hwsim_rate_index(pending_frame(frame)->hwsim.freq,
 				frame_rate(fe->mac.config.phy, frame));
 }
 
@@ -86,7 +86,7 @@ static void deliver_to(struct front_end *fe, int to,
 
 	memcpy(radio, fe->mac.stations[to].config.addr, MAC_ADDR_LEN);
 	radio[0] |= HWSIM_ADDRESS_BIT;
-	hwsim_deliver(fe->link, radio, &air_frame(frame)->hwsim,
+	hwsim_deliver(fe->link, radio, &pending_frame(frame)->hwsim,
 		      rate_index(fe, frame), frame->to == MAC_EVERYBODY);
 }
 
@@ -107,7 +107,7 @@ static void on_deliver(void *ctx, int from, struct mac_frame *frame)
 
 	/* Its ACK was lost: the Retry bit tells the receiver to drop it. */
 	if (frame->arrived)
-		air_frame(frame)->bytes[1] |= FC1_RETRY;
+		pending_frame(frame)->bytes[1] |= FC1_RETRY;
 	if (frame->to >= 0)
 		deliver_to(fe, frame->to, frame);
 	if (frame->to != MAC_EVERYBODY)
@@ -123,7 +123,7 @@ static void on_status(void *ctx, int from, struct mac_frame *frame, bool acked)
 {
 	struct front_end *fe = ctx;
 
-	const struct hwsim_frame *hwsim = &air_frame(frame)->hwsim;
+	const struct hwsim_frame *hwsim = &pending_frame(frame)->hwsim;
 	const struct hwsim_tx_rate fixed[HWSIM_TX_RATES] = {
 		{ rate_index(fe, frame), frame->attempts },
 		{ -1, 0 }, { -1, 0 }, { -1, 0 },
@@ -143,22 +143,22 @@ static void on_done(void *ctx, int from, struct mac_frame *frame)
 {
 	(void)ctx;
 	(void)from;
-	free(air_frame(frame));
+	free(pending_frame(frame));
 }
 
 static void on_attempt(void *ctx, int from, const struct mac_attempt *attempt)
 {
 	struct front_end *fe = ctx;
 	const struct hwsim_frame *hwsim;
-	struct air_frame_bytes frame;
+	struct trace_frame frame;
 
 	if (attempt->frame->is_bar) {
-		air_trace_made_up(&fe->options.trace, &fe->mac, from, attempt);
+		trace_writer_made_up(&fe->options.trace, &fe->mac, from, attempt);
 		return;
 	}
-	hwsim = &air_frame(attempt->frame)->hwsim;
-	frame = (struct air_frame_bytes){ hwsim->bytes, hwsim->length, hwsim->freq };
-	air_trace_attempt(&fe->options.trace, &fe->mac, from, attempt, &frame);
+	hwsim = &pending_frame(attempt->frame)->hwsim;
+	frame = (struct trace_frame){ hwsim->bytes, hwsim->length, hwsim->freq };
+	trace_writer_attempt(&fe->options.trace, &fe->mac, from, attempt, &frame);
 }
 
 static const struct mac_ops hwsim_ops = {
@@ -174,7 +174,7 @@ static int add_station(struct front_end *fe,
 	int station = mac_add_station(&fe->mac, config);
 
 	if (station >= 0)
-		record_station(&fe->options.recording, fe->now, config);
+		recording_station(&fe->options.recording, fe->now, config);
 	return station;
 }
 
@@ -251,7 +251,7 @@ static int sender_of(struct front_end *fe, const struct hwsim_frame *frame)
 
 static void set_channel(struct front_end *fe, int station, unsigned int freq)
 {
-	record_channel(&fe->options.recording, fe->now, station, freq);
+	recording_channel(&fe->options.recording, fe->now, station, freq);
 	mac_set_channel(&fe->mac, station, freq);
 }
 
@@ -274,7 +274,7 @@ static void tune(struct front_end *fe, int radio, unsigned int freq)
 }
 
 /* What the core must know of a frame, from its header (8.2.4). */
-static void classify(struct front_end *fe, struct air_frame *frame)
+static void classify(struct front_end *fe, struct pending_frame *frame)
 {
 	const uint8_t *mpdu = frame->bytes;
 	const uint8_t *addr1 = mpdu + MPDU_ADDR1;
@@ -294,7 +294,7 @@ static void classify(struct front_end *fe, struct air_frame *frame)
 static void on_frame(void *ctx, const struct hwsim_frame *hwsim)
 {
 	struct front_end *fe = ctx;
-	struct air_frame *frame;
+	struct pending_frame *frame;
 	int radio, from;
 
 	if (hwsim->length < MPDU_MIN || hwsim->length > HWSIM_FRAME_MAX) {
@@ -320,7 +320,7 @@ static void on_frame(void *ctx, const struct hwsim_frame *hwsim)
 			      &frame->mac.chain))
 		fe->integrity.unknown_rate++;
 	fe->in_hand++;
-	record_frame(&fe->options.recording, fe->now, from, &frame->mac);
+	recording_frame(&fe->options.recording, fe->now, from, &frame->mac);
 	mac_enqueue(&fe->mac, from, &frame->mac, fe->now);
 	if (pending(fe, radio) >= HWSIM_QUEUE_LIMIT)
 		fe->integrity.queue_overflow++;
@@ -342,7 +342,7 @@ static void write_stats(struct front_end *fe)
 
 static void mark(struct front_end *fe)
 {
-	record_mark(&fe->options.recording, fe->now);
+	recording_mark(&fe->options.recording, fe->now);
 	mac_mark(&fe->mac, fe->now);
 }
 
@@ -416,7 +416,7 @@ static void wake_up(struct front_end *fe)
 	/* The timer alone: it is as late as we like, so save a system call. */
 	fe->now = timer && !frames && !signalled ? fe->armed : clock_now();
 	mac_advance(&fe->mac, fe->now);
-	record_advance(&fe->options.recording);
+	recording_advance(&fe->options.recording);
 	if (frames)
 		hwsim_receive(fe->link, on_frame, fe);
 	if (signalled)
@@ -432,7 +432,7 @@ int hwsim_command(int argc, char **argv)
 	mac_init(&fe.mac, &fe.options.config, &hwsim_ops, &fe);
 	for (int i = 0; i < fe.options.n_stations; i++) {
 		add_radio(&fe, &fe.options.stations[i]);
-		air_trace_station(&fe.options.trace, &fe.options.stations[i]);
+		trace_writer_station(&fe.options.trace, &fe.options.stations[i]);
 	}
 	check_hidden(&fe.mac);
 	fe.link = hwsim_open(&fe.integrity);
@@ -447,8 +447,8 @@ int hwsim_command(int argc, char **argv)
 		wake_up(&fe);
 	}
 	write_stats(&fe);
-	record_end(&fe.options.recording, fe.now, fe.mac.digest);
-	air_trace_end(&fe.options.trace);
+	recording_end(&fe.options.recording, fe.now, fe.mac.digest);
+	trace_writer_end(&fe.options.trace);
 	mac_end(&fe.mac);
 	hwsim_close(fe.link);
 	return EXIT_SUCCESS;

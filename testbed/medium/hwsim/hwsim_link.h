@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "hwsim_rates.h"
 #include "core/mac.h"
+#include "hwsim_rates.h"
 #include "stats_json.h"
 
 struct hwsim_link;

@@ -4,11 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/phy/phy_profile.h"
 #include "hwsim_options.h"
 #include "mac_options.h"
 #include "options.h"
-#include "trace/record.h"
 #include "station_option.h"
+#include "trace/recording.h"
 
 static const char hwsim_help[] =
 "usage: dcfmedium hwsim --phy PROFILE [options]\n"
@@ -39,7 +40,7 @@ MAC_OPTIONS_HELP
 "  --stats FILE      where SIGTERM writes the statistics (JSON)\n"
 "  --pcap FILE       what was in the air, as pcapng with radiotap headers; what\n"
 "                    collided is on the second interface\n"
-"  --record FILE     the arrival trace, for `dcfmedium replay`\n"
+"  --record FILE     all that the MAC is told, for `dcfmedium replay`\n"
 "\n"
 "example:\n"
 "  dcfmedium hwsim --phy hrdsss-11 --seed 1 --stats medium.json \\\n"
@@ -193,6 +194,6 @@ void hwsim_parse_options(struct hwsim_options *options, int argc, char **argv)
 		parse_edca(options, words.edca);
 	if (words.stats)
 		options->stats = open_stats(words.stats);
-	air_trace_begin(&options->trace, words.pcap, &words.mac);
-	record_begin(&options->recording, words.record, &words.mac);
+	trace_writer_begin(&options->trace, words.pcap, &words.mac);
+	recording_begin(&options->recording, words.record, &words.mac);
 }

@@ -5,10 +5,10 @@
 
 #include <stdio.h>
 
-#include "trace/air_trace.h"
-#include "edca.h"
 #include "core/mac.h"
-#include "trace/record.h"
+#include "edca.h"
+#include "trace/recording.h"
+#include "trace/trace_writer.h"
 
 /* Radios at most when each is four stations. */
 #define HWSIM_EDCA_RADIOS	(MAC_MAX_STATIONS / EDCA_CATEGORIES)
@@ -21,7 +21,7 @@ struct hwsim_options {
 	bool edca;	/* each radio has the four access categories */
 	struct edca_parameters categories[EDCA_CATEGORIES];
 	FILE *stats;	/* NULL: not wanted */
-	struct air_trace trace;
+	struct trace_writer trace;
 	struct recording recording;
 };
 

@@ -2,8 +2,8 @@
 /* Rates as mac80211 names them: see hwsim_rates.h. */
 #include <string.h>
 
-#include "hwsim_rates.h"
 #include "core/phy/phy_rate.h"
+#include "hwsim_rates.h"
 
 /* hwsim's legacy rates in order; above 2.4 GHz its table begins at 6 Mb/s. */
 static const unsigned int legacy[] = {

@@ -9,9 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "hwsim_abi.h"
-#include "core/phy/phy.h"
+#include "core/phy/phy_profile.h"
 #include "core/phy/rate_chain.h"
+#include "hwsim_abi.h"
 
 /* What the kernel's rate control wants for one frame. */
 struct hwsim_rates {

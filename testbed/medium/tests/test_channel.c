@@ -4,14 +4,16 @@
 #include <string.h>
 
 #include "cell.h"
-#include "core/channel.h"
 #include "chi_square.h"
+#include "core/channel.h"
+#include "phy/phy.h"
+#include "phy/phy_profile.h"
 #include "tap.h"
 
 #define SAMPLES	20000
 
 /* The channel of channel-errors: 0.1 s and 0.0333 s, 1e-6 and 1e-2. */
-static const struct channel_config paper_003 = {
+static const struct channel_config bursty = {
 	.kind = CHANNEL_GE,
 	.ber = { 1e-6, 1e-2 },
 	.mean_s = { 0.1, 0.0333 },
@@ -26,16 +28,16 @@ static void durations(int *failures)
 
 	for (int i = 0; i < 20; i++)
 		expected[i] = SAMPLES / 20.0;
-	channel_start(&paper_003, &link, 1, 2, 3, 0);
+	channel_start(&bursty, &link, 1, 2, 3, 0);
 	since = link.until;
 	for (int i = 0; i < 2 * SAMPLES; i++) {
 		double share;
 		int state;
 
-		channel_codes(&paper_003, &link, since);
+		channel_codes(&bursty, &link, since);
 		state = link.bad;
 		share = 1 - exp(-(double)(link.until - since) / NS_PER_S /
-				paper_003.mean_s[state]);
+				bursty.mean_s[state]);
 		counts[state][(int)(share * 20)]++;
 		since = link.until;
 	}
@@ -79,7 +81,7 @@ static void errors_by_state(int *failures)
  */
 static void runs_of_errors(int *failures)
 {
-	struct channel_config config = paper_003;
+	struct channel_config config = bursty;
 	double again = 0.0333 / 0.1333 + 0.1 / 0.1333 *
 		       exp(-0.01 * (1 / 0.1 + 1 / 0.0333));
 	double counts[10] = { 0 }, expected[10];
@@ -134,9 +136,9 @@ static void code_words(int *failures)
 	EXPECT(fabs(three - (3 * w * w * (1 - w) + w * w * w)) < 1e-12);
 	EXPECT_EQ(channel_code_word_loss(255, 181, 0) * 1e9, 0);
 	/* Words of 181 with 74 octets of parity, 71 %; less by the last one's length. */
-	EXPECT_EQ(channel_coded_bytes(&paper_003, 181), 255);
-	EXPECT_EQ(channel_coded_bytes(&paper_003, 1000), 1000 + 5 * 74 + 39);
-	EXPECT_EQ(channel_coded_bytes(&paper_003, PHY_ACK_BYTES), 14 + 6);
+	EXPECT_EQ(channel_coded_bytes(&bursty, 181), 255);
+	EXPECT_EQ(channel_coded_bytes(&bursty, 1000), 1000 + 5 * 74 + 39);
+	EXPECT_EQ(channel_coded_bytes(&bursty, PHY_ACK_BYTES), 14 + 6);
 }
 
 /* What is sent, and how much, has no effect on the states. */
@@ -145,7 +147,7 @@ static void states_are_apart(int *failures)
 	struct mac_config config = mac_defaults(phy_find("hrdsss-11"));
 	struct cell *busy, *quiet;
 
-	config.channel = paper_003;
+	config.channel = bursty;
 	busy = cell_of(&config);
 	quiet = cell_of(&config);
 	for (int i = 0; i < 2; i++) {

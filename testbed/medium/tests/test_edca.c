@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "../edca.c"
+#include "phy/phy_profile.h"
 
 #include "tap.h"
 

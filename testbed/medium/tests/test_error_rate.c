@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "phy/error_rate.h"
+#include "phy/phy_rate.h"
 #include "tap.h"
 
 /* Printed by `python -m apbed.papers.error_rate`. */

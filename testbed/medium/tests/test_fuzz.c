@@ -14,6 +14,7 @@
 
 #include "../hwsim/hwsim.c"
 #include "../hwsim/hwsim_link.c"
+#include "phy/phy_profile.h"
 
 #include "tap.h"
 

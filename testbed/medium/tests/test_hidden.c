@@ -5,6 +5,7 @@
  * renewal theory.
  */
 #include "cell.h"
+#include "phy/phy_profile.h"
 #include "tap.h"
 
 #define RTS	US(272)

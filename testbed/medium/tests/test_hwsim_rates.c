@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What the kernel's rate control says, and what it is told back. */
 #include "../hwsim/hwsim_rates.c"
+#include "phy/phy_profile.h"
 
 #include "tap.h"
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "phy/phy.h"
+#include "phy/phy_profile.h"
 #include "phy/phy_rate.h"
 #include "tap.h"
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cell.h"
+#include "phy/phy_profile.h"
 #include "tap.h"
 
 /* A frame of 1536 bytes at @rate; plays up to @t. */

@@ -7,6 +7,7 @@
  * 16, DIFS 34, EIFS 94.
  */
 #include "cell.h"
+#include "phy/phy_profile.h"
 #include "tap.h"
 
 #define AMPDU_3		US(608)

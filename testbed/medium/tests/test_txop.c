@@ -4,6 +4,7 @@
  * (9.3.3, 9.19.2.6): every expected time is a sum of the standard's intervals.
  */
 #include "cell.h"
+#include "phy/phy_profile.h"
 #include "tap.h"
 
 #define RTS	US(272)

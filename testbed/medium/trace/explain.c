@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * dcfmedium explain: a trace (air_trace.h) as text that a person can follow, one
- * line for each thing that happened on the air and for each time nothing did,
+ * dcfmedium explain: a trace (trace_writer.h) as text that a person can follow, one
+ * line for each thing that happened in the air and for each time nothing did,
  * and what it comes to. Told from the trace alone, as a listener would.
  */
 #include <getopt.h>
@@ -9,15 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "air_reader.h"
-#include "commands.h"
 #include "explain.h"
+#include "explain_summary.h"
+#include "explain_text.h"
 #include "options.h"
+#include "trace_reader.h"
 
 static const char explain_help[] =
 "usage: dcfmedium explain PCAP [options]\n"
 "\n"
-"What happened on the air, from a trace that `hwsim --pcap` or `saturate --pcap`\n"
+"What happened in the air, from a trace that `hwsim --pcap` or `saturate --pcap`\n"
 "wrote: when, for how many microseconds, who sent what to whom, what collided or\n"
 "was lost, and how long the medium was idle between. A summary ends it. Times\n"
 "are the medium's, in seconds; TCP's numbers are those of the header.\n"
@@ -80,7 +81,7 @@ static void parse_options(struct options *options, int argc, char **argv)
 
 static int by_beginning(const void *a, const void *b)
 {
-	const struct air_packet *x = a, *y = b;
+	const struct trace_packet *x = a, *y = b;
 
 	if (x->at != y->at)
 		return x->at < y->at ? -1 : 1;
@@ -89,13 +90,13 @@ static int by_beginning(const void *a, const void *b)
 }
 
 /* The packets that begin in the span wanted, by when they began. */
-static void read_span(struct air_reader *reader, struct options *options,
+static void read_span(struct trace_reader *reader, struct options *options,
 		      struct span *span)
 {
-	struct air_packet packet = { .number = 0 };
+	struct trace_packet packet = { .number = 0 };
 	size_t room = 0;
 
-	while (air_reader_next(reader, &packet)) {
+	while (trace_reader_next(reader, &packet)) {
 		packet.number++;
 		if (options->from == NS_NEVER)
 			options->from = packet.at;
@@ -124,20 +125,20 @@ static void read_span(struct air_reader *reader, struct options *options,
 }
 
 /* Whether @packet is of @station or for it. */
-static bool takes_part(const struct air_reader *reader, const char *station,
-		       const struct air_packet *packet)
+static bool takes_part(const struct trace_reader *reader, const char *station,
+		       const struct trace_packet *packet)
 {
 	char text[MAC_NAME_LEN];
 
 	if (!station ||
-	    !strcmp(station, air_reader_name(reader, packet->mpdu + MPDU_ADDR1, text)))
+	    !strcmp(station, trace_reader_name(reader, packet->mpdu + MPDU_ADDR1, text)))
 		return true;
 	return packet->captured >= MPDU_ADDR3 &&
-	       !strcmp(station, air_reader_name(reader, packet->mpdu + MPDU_ADDR2, text));
+	       !strcmp(station, trace_reader_name(reader, packet->mpdu + MPDU_ADDR2, text));
 }
 
 /* A name or address that is not in the trace is a slip of the keyboard. */
-static void check_station(const struct air_reader *reader, const struct span *span,
+static void check_station(const struct trace_reader *reader, const struct span *span,
 			  const char *station)
 {
 	for (int i = 0; i < reader->n_names; i++)
@@ -164,18 +165,18 @@ static size_t together(const struct span *span, size_t first)
 int explain_command(int argc, char **argv)
 {
 	struct options options;
-	struct air_reader reader;
+	struct trace_reader reader;
 	struct span span = { .n = 0 };
 	ns_t free_since;
 
 	parse_options(&options, argc, argv);
-	air_reader_open(&reader, options.path);
+	trace_reader_open(&reader, options.path);
 	read_span(&reader, &options, &span);
 	check_station(&reader, &span, options.station);
 	free_since = span.busy_until ? span.busy_until : options.from;
 	explain_begin(&reader);
 	for (size_t i = 0, n; i < span.n; i += n) {
-		const struct air_packet *packets = &span.packets[i];
+		const struct trace_packet *packets = &span.packets[i];
 		bool shown = false;
 
 		n = together(&span, i);
@@ -192,7 +193,7 @@ int explain_command(int argc, char **argv)
 	}
 	explain_summary(&reader, &span, options.from, options.span);
 	free(span.packets);
-	air_reader_close(&reader);
+	trace_reader_close(&reader);
 	if (fflush(stdout) || ferror(stdout))
 		fatal("cannot write");
 	return EXIT_SUCCESS;

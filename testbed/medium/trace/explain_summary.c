@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "explain.h"
+#include "explain_summary.h"
 
 /* One sender. A PPDU counts once; its MPDUs are attempts each. */
 struct row {
@@ -30,7 +30,7 @@ static struct row *row_of(struct table *table, const uint8_t *addr)
 }
 
 /* Whose exchange it is of: an ACK, block ack or CTS is the one's it is for. */
-static const uint8_t *owner(const struct air_packet *packet)
+static const uint8_t *owner(const struct trace_packet *packet)
 {
 	uint8_t type = packet->mpdu[0];
 
@@ -39,12 +39,12 @@ static const uint8_t *owner(const struct air_packet *packet)
 	return packet->mpdu + MPDU_ADDR2;
 }
 
-static bool is_response(const struct air_packet *packet)
+static bool is_response(const struct trace_packet *packet)
 {
 	return owner(packet) == packet->mpdu + MPDU_ADDR1;
 }
 
-static void count(struct row *row, const struct air_packet *packet, bool anew,
+static void count(struct row *row, const struct trace_packet *packet, bool anew,
 		  ns_t until)
 {
 	ns_t end = packet->end < until ? packet->end : until;
@@ -67,8 +67,8 @@ static void count(struct row *row, const struct air_packet *packet, bool anew,
 }
 
 /* @packet begins another PPDU than the one before it did. */
-static bool begins_ppdu(const struct air_packet *packet,
-			const struct air_packet *before)
+static bool begins_ppdu(const struct trace_packet *packet,
+			const struct trace_packet *before)
 {
 	return !before || !packet->radiotap.in_ampdu ||
 	       !before->radiotap.in_ampdu ||
@@ -81,13 +81,13 @@ static int by_address(const void *a, const void *b)
 		      MAC_ADDR_LEN);
 }
 
-static void print_row(const struct air_reader *reader, const struct row *row,
+static void print_row(const struct trace_reader *reader, const struct row *row,
 		      ns_t length)
 {
 	char text[MAC_NAME_LEN];
 
 	printf("%-17.17s %9zu %8zu %9zu %8zu %9zu %10.1f %%\n",
-	       air_reader_name(reader, row->addr, text), row->attempts,
+	       trace_reader_name(reader, row->addr, text), row->attempts,
 	       row->again, row->collided, row->lost, row->given_up,
 	       100.0 * row->airtime / length);
 }
@@ -99,7 +99,7 @@ static void add_busy(const struct span *span, ns_t until, ns_t *busy,
 	ns_t end = 0, collision_end = 0;
 
 	for (size_t i = 0; i < span->n; i++) {
-		const struct air_packet *p = &span->packets[i];
+		const struct trace_packet *p = &span->packets[i];
 		ns_t stop = p->end < until ? p->end : until;
 		ns_t start = p->at > end ? p->at : end;
 
@@ -118,7 +118,7 @@ static void add_busy(const struct span *span, ns_t until, ns_t *busy,
 	}
 }
 
-void explain_summary(const struct air_reader *reader, const struct span *span,
+void explain_summary(const struct trace_reader *reader, const struct span *span,
 		     ns_t from, ns_t length)
 {
 	static struct table table;
@@ -126,7 +126,7 @@ void explain_summary(const struct air_reader *reader, const struct span *span,
 	size_t collisions = 0;
 
 	for (size_t i = 0; i < span->n; i++) {
-		const struct air_packet *packet = &span->packets[i];
+		const struct trace_packet *packet = &span->packets[i];
 		struct row *row = row_of(&table, owner(packet));
 
 		if (row)

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "explain.h"
+#include "core/phy/phy.h"
+#include "explain_text.h"
 
 #define COLUMNS		80
 #define INDENT		20	/* where what happened begins */
@@ -58,7 +59,7 @@ static double us(ns_t t)
 	return (double)t / NS_PER_US;
 }
 
-void explain_begin(const struct air_reader *reader)
+void explain_begin(const struct trace_reader *reader)
 {
 	const struct phy_profile *phy = reader->phy;
 
@@ -68,7 +69,7 @@ void explain_begin(const struct air_reader *reader)
 	printf("%*s %*s  what\n", 11, "seconds", 6, "us");
 }
 
-void explain_idle(const struct air_reader *reader, ns_t start, ns_t end)
+void explain_idle(const struct trace_reader *reader, ns_t start, ns_t end)
 {
 	const struct phy_profile *phy = reader->phy;
 	struct line line = { .length = 0 };
@@ -85,20 +86,20 @@ void explain_idle(const struct air_reader *reader, ns_t start, ns_t end)
 }
 
 /* Control frames but for RTS and such have no sender's address. */
-static bool has_sender(const struct air_packet *packet)
+static bool has_sender(const struct trace_packet *packet)
 {
 	return packet->captured >= MPDU_ADDR3;
 }
 
-static void say_stations(struct line *line, const struct air_reader *reader,
-			 const struct air_packet *packet)
+static void say_stations(struct line *line, const struct trace_reader *reader,
+			 const struct trace_packet *packet)
 {
 	char text[MAC_NAME_LEN];
 
 	if (has_sender(packet))
-		say(line, "%s ", air_reader_name(reader, packet->mpdu + MPDU_ADDR2,
+		say(line, "%s ", trace_reader_name(reader, packet->mpdu + MPDU_ADDR2,
 						 text));
-	say(line, "> %s  ", air_reader_name(reader, packet->mpdu + MPDU_ADDR1,
+	say(line, "> %s  ", trace_reader_name(reader, packet->mpdu + MPDU_ADDR1,
 					    text));
 }
 
@@ -112,7 +113,7 @@ static void say_rate(struct line *line, const struct radiotap *radiotap)
 }
 
 /* What came of it beside a collision. */
-static void say_fate(struct line *line, const struct air_packet *packet)
+static void say_fate(struct line *line, const struct trace_packet *packet)
 {
 	if (packet->radiotap.retries)
 		say(line, ", try %u", packet->radiotap.retries + 1);
@@ -122,8 +123,8 @@ static void say_fate(struct line *line, const struct air_packet *packet)
 		say(line, ", GIVEN UP");
 }
 
-static void say_packet(struct line *line, const struct air_reader *reader,
-		       const struct air_packet *packet)
+static void say_packet(struct line *line, const struct trace_reader *reader,
+		       const struct trace_packet *packet)
 {
 	char text[MPDU_TEXT_MAX];
 
@@ -134,7 +135,7 @@ static void say_packet(struct line *line, const struct air_reader *reader,
 	say_fate(line, packet);
 }
 
-static unsigned int sequence(const struct air_packet *packet)
+static unsigned int sequence(const struct trace_packet *packet)
 {
 	const uint8_t *at = packet->mpdu + MPDU_SEQUENCE;
 
@@ -142,8 +143,8 @@ static unsigned int sequence(const struct air_packet *packet)
 }
 
 /* Its MPDUs by their sequence numbers, and which of them were lost. */
-static void say_ampdu(struct line *line, const struct air_reader *reader,
-		      const struct air_packet *packets, size_t n)
+static void say_ampdu(struct line *line, const struct trace_reader *reader,
+		      const struct trace_packet *packets, size_t n)
 {
 	size_t lost = 0, again = 0, given_up = 0;
 
@@ -172,7 +173,7 @@ static void say_ampdu(struct line *line, const struct air_reader *reader,
 }
 
 /* How many of @packets, from the first on, are one PPDU. */
-static size_t in_ppdu(const struct air_packet *packets, size_t n)
+static size_t in_ppdu(const struct trace_packet *packets, size_t n)
 {
 	size_t i = 1;
 
@@ -183,8 +184,8 @@ static size_t in_ppdu(const struct air_packet *packets, size_t n)
 	return i;
 }
 
-static void print_ppdu(const char *head, const struct air_reader *reader,
-		       const struct air_packet *packets, size_t n,
+static void print_ppdu(const char *head, const struct trace_reader *reader,
+		       const struct trace_packet *packets, size_t n,
 		       const char *mark)
 {
 	struct line line = { .length = 0 };
@@ -197,8 +198,8 @@ static void print_ppdu(const char *head, const struct air_reader *reader,
 	print_wrapped(head, &line);
 }
 
-void explain_together(const struct air_reader *reader,
-		      const struct air_packet *packets, size_t n)
+void explain_together(const struct trace_reader *reader,
+		      const struct trace_packet *packets, size_t n)
 {
 	bool collision = in_ppdu(packets, n) < n, collided = false;
 	char head[32];

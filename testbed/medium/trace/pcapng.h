@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "core/phy/phy.h"
+#include "core/phy/phy_profile.h"
 
 #define PCAPNG_SECTION		0x0a0d0d0a
 #define PCAPNG_BYTE_ORDER	0x1a2b3c4d
@@ -33,7 +33,7 @@
 #define LINKTYPE_RADIOTAP	127
 
 enum pcapng_interface {
-	PCAPNG_AIR,		/* what did not collide */
+	PCAPNG_HEARD,		/* what did not collide */
 	PCAPNG_COLLIDED,
 	PCAPNG_INTERFACES,
 };

@@ -3,6 +3,7 @@
 #include <endian.h>
 #include <string.h>
 
+#include "core/phy/phy_rate.h"
 #include "radiotap.h"
 
 /* Bits of the present word: the fields follow in their order. */

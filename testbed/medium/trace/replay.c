@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * dcfmedium replay: the MAC core on a recorded arrival trace (record.h), without
- * a kernel. What decided the recorded run is all there, so the decisions must
+ * dcfmedium replay: the MAC core on a recording (recording.h), without a
+ * kernel. What decided the recorded run is all there, so the decisions must
  * be the same, which the digest shows.
  */
 #include <errno.h>
@@ -10,11 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands.h"
 #include "core/mac.h"
+#include "core/phy/phy_rate.h"
 #include "mac_options.h"
 #include "options.h"
-#include "record.h"
+#include "recording.h"
+#include "replay.h"
 #include "station_option.h"
 #include "stats_json.h"
 
@@ -63,8 +64,8 @@ struct replay {
 static const char replay_help[] =
 "usage: dcfmedium replay FILE [options]\n"
 "\n"
-"The MAC core on an arrival trace that `hwsim --record` or `saturate --record`\n"
-"wrote. It decides as it did then: the digest is compared, and exit code 1 says\n"
+"The MAC core on a recording that `hwsim --record` or `saturate --record` wrote.\n"
+"It decides as it did then: the digest is compared, and exit code 1 says\n"
 "that it differs. Files that recorded options name are read again.\n"
 "\n"
 "  --json            the statistics as one JSON object instead of text\n"
@@ -143,13 +144,13 @@ static void open_trace(struct replay *replay)
 	errno = 0;
 	if (getline(&line, &size, replay->file) < 0 && errno)
 		fatal("cannot read %s: %s", replay->path, strerror(errno));
-	if (!line || sscanf(line, RECORD_FORMAT " %d\n%n", &schema, &length) != 1 ||
+	if (!line || sscanf(line, RECORDING_FORMAT " %d\n%n", &schema, &length) != 1 ||
 	    !length)
-		fatal("%s is no arrival trace; `hwsim --record` and `saturate --record` write one",
+		fatal("%s is no recording; `hwsim --record` and `saturate --record` write one",
 		      replay->path);
-	if (schema != RECORD_SCHEMA)
+	if (schema != RECORDING_SCHEMA)
 		fatal("%s has schema %d; this program reads %d", replay->path,
-		      schema, RECORD_SCHEMA);
+		      schema, RECORDING_SCHEMA);
 	replay->line_number = 1;
 	free(line);
 }

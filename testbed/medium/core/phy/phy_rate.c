@@ -101,3 +101,45 @@ void phy_rate_list(const struct phy_profile *phy, char *text, size_t size)
 				 used ? ", " : "", phy_rates[i].rate / 10.0);
 	}
 }
+
+unsigned int phy_control_rate(const struct phy_profile *phy, unsigned int rate)
+{
+	unsigned int best = phy->basic_rates[0];
+
+	/* In the modulation class of the frame: ERP has two (9.7.6.5.2). */
+	if (phy->kind == PHY_ERP && phy_rate_is_dsss(rate))
+		return rate > 20 ? 20 : rate;
+	if (phy_own_format(phy, rate))
+		rate = phy_rate_of(phy, rate)->reference;
+	for (int i = 1; i < PHY_BASIC_MAX && phy->basic_rates[i]; i++)
+		if (phy->basic_rates[i] <= rate)
+			best = phy->basic_rates[i];
+	return best;
+}
+
+bool phy_rate_is_dsss(unsigned int rate)
+{
+	return rate == 10 || rate == 20 || rate == 55 || rate == 110;
+}
+
+bool phy_rate_is_ofdm(unsigned int rate)
+{
+	switch (rate) {
+	case 60:
+	case 90:
+	case 120:
+	case 180:
+	case 240:
+	case 360:
+	case 480:
+	case 540:
+		return true;
+	}
+	return false;
+}
+
+bool phy_own_format(const struct phy_profile *phy, unsigned int rate)
+{
+	return (phy->kind == PHY_HT || phy->kind == PHY_VHT) &&
+	       !phy_rate_is_ofdm(rate);
+}

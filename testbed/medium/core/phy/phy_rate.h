@@ -10,9 +10,10 @@
 #ifndef DCFMEDIUM_PHY_RATE_H
 #define DCFMEDIUM_PHY_RATE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
-#include "phy.h"
+#include "phy_profile.h"
 
 enum phy_format {
 	PHY_FORMAT_DSSS,	/* clauses 16 and 17 */
@@ -66,5 +67,25 @@ const struct phy_rate *phy_rate_by_index(enum phy_format format,
 
 /* The rates of @phy in Mb/s, "1, 2, 5.5", into @text of @size. */
 void phy_rate_list(const struct phy_profile *phy, char *text, size_t size);
+
+/* Whether @rate is one of clauses 16 and 17, long preamble but for HR/DSSS. */
+bool phy_rate_is_dsss(unsigned int rate);
+
+/* Whether @rate is one of clause 18: of what HT and VHT call a non-HT frame. */
+bool phy_rate_is_ofdm(unsigned int rate);
+
+/*
+ * Rate of the control frame that answers (ACK, CTS) or announces (RTS) a frame
+ * sent at @rate: the highest basic rate of its modulation class that is not
+ * above it (9.7.6.5.2); of an HT or VHT frame, not above the non-HT rate of its
+ * constellation and code (Table 9-5).
+ */
+unsigned int phy_control_rate(const struct phy_profile *phy, unsigned int rate);
+
+/*
+ * Whether a frame at @rate has the format of HT or VHT, the profile's own, with
+ * its preamble and A-MPDUs; a non-HT rate means a non-HT frame.
+ */
+bool phy_own_format(const struct phy_profile *phy, unsigned int rate);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Reading the traces that air_trace.h writes; of no other program's. */
-#ifndef DCFMEDIUM_AIR_READER_H
-#define DCFMEDIUM_AIR_READER_H
+/* Reading the traces that trace_writer.h writes; of no other program's. */
+#ifndef DCFMEDIUM_TRACE_READER_H
+#define DCFMEDIUM_TRACE_READER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,28 +13,28 @@
 #include "radiotap.h"
 
 /* Enough for what is told of a frame: all headers up to TCP's. */
-#define AIR_PACKET_MAX	160
+#define TRACE_PACKET_MAX	160
 
-struct air_packet {
+struct trace_packet {
 	unsigned int number;	/* in the file, from 1; the reader leaves it alone */
 	ns_t at, end;
 	struct radiotap radiotap;
 	bool collided;
-	uint8_t mpdu[AIR_PACKET_MAX];
+	uint8_t mpdu[TRACE_PACKET_MAX];
 	size_t captured;	/* in @mpdu */
 	size_t length;		/* in the air, with FCS */
 };
 
-struct air_name {
+struct trace_name {
 	uint8_t addr[MAC_ADDR_LEN];
 	char name[MAC_NAME_LEN];
 };
 
-struct air_reader {
+struct trace_reader {
 	FILE *file;
 	const char *path;
 	const struct phy_profile *phy;	/* NULL: the trace does not say */
-	struct air_name names[MAC_MAX_STATIONS];
+	struct trace_name names[MAC_MAX_STATIONS];
 	int n_names;
 	uint8_t *block;
 	size_t block_size;
@@ -42,14 +42,14 @@ struct air_reader {
 };
 
 /* Open @path; ends here with one line if it is not such a trace. */
-void air_reader_open(struct air_reader *reader, const char *path);
-void air_reader_close(struct air_reader *reader);
+void trace_reader_open(struct trace_reader *reader, const char *path);
+void trace_reader_close(struct trace_reader *reader);
 
 /* The next packet of the file into *@packet; false at its end. */
-bool air_reader_next(struct air_reader *reader, struct air_packet *packet);
+bool trace_reader_next(struct trace_reader *reader, struct trace_packet *packet);
 
 /* A station's name, "all" for a group, else the address, which is put in @text. */
-const char *air_reader_name(const struct air_reader *reader, const uint8_t *addr,
+const char *trace_reader_name(const struct trace_reader *reader, const uint8_t *addr,
 			    char text[MAC_NAME_LEN]);
 
 #endif

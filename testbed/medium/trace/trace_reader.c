@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reading a trace: see air_reader.h. */
+/* Reading a trace: see trace_reader.h. */
 #include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "air_reader.h"
+#include "core/phy/phy_profile.h"
 #include "options.h"
 #include "pcapng.h"
+#include "trace_reader.h"
 
 #define BLOCK_MAX	(1 << 20)
 #define BLOCK_FRAME	12	/* type and two lengths around a body */
@@ -30,15 +31,15 @@ static uint16_t get16(const uint8_t *from)
 	return le16toh(value);
 }
 
-static void not_ours(const struct air_reader *reader) __attribute__((noreturn));
+static void not_ours(const struct trace_reader *reader) __attribute__((noreturn));
 
-static void not_ours(const struct air_reader *reader)
+static void not_ours(const struct trace_reader *reader)
 {
 	fatal("%s is no trace that `dcfmedium ... --pcap` wrote", reader->path);
 }
 
 /* The body of the next block; false at the end of the file. */
-static bool next_block(struct air_reader *reader, uint32_t *type, size_t *length)
+static bool next_block(struct trace_reader *reader, uint32_t *type, size_t *length)
 {
 	uint8_t head[8];
 	size_t got = fread(head, 1, sizeof(head), reader->file);
@@ -70,7 +71,7 @@ static bool next_block(struct air_reader *reader, uint32_t *type, size_t *length
 }
 
 /* "phy NAME" among the words of a section's comment. */
-static void take_comment(struct air_reader *reader, const uint8_t *text,
+static void take_comment(struct trace_reader *reader, const uint8_t *text,
 			 size_t length)
 {
 	char *copy = strndup((const char *)text, length), *rest = copy, *word;
@@ -84,7 +85,7 @@ static void take_comment(struct air_reader *reader, const uint8_t *text,
 }
 
 /* The options of the section header; it must say that it is dcfmedium's. */
-static void take_section(struct air_reader *reader, size_t length)
+static void take_section(struct trace_reader *reader, size_t length)
 {
 	bool ours = false;
 	size_t at = SECTION_FIXED;
@@ -108,14 +109,14 @@ static void take_section(struct air_reader *reader, size_t length)
 		not_ours(reader);
 }
 
-static void take_names(struct air_reader *reader, size_t length)
+static void take_names(struct trace_reader *reader, size_t length)
 {
 	size_t at = 0;
 
 	while (at + 4 <= length) {
 		const uint8_t *record = reader->block + at;
 		size_t size = get16(record + 2);
-		struct air_name *name = &reader->names[reader->n_names];
+		struct trace_name *name = &reader->names[reader->n_names];
 
 		if (!get16(record) || at + 4 + size > length ||
 		    reader->n_names == MAC_MAX_STATIONS)
@@ -132,8 +133,8 @@ static void take_names(struct air_reader *reader, size_t length)
 	}
 }
 
-static bool take_packet(struct air_reader *reader, size_t length,
-			struct air_packet *packet)
+static bool take_packet(struct trace_reader *reader, size_t length,
+			struct trace_packet *packet)
 {
 	const uint8_t *body = reader->block;
 	size_t captured, header;
@@ -152,19 +153,19 @@ static bool take_packet(struct air_reader *reader, size_t length,
 	packet->end = packet->radiotap.end;
 	packet->length = get32(body + 16) - header;
 	packet->captured = captured - header;
-	if (packet->captured > AIR_PACKET_MAX)
-		packet->captured = AIR_PACKET_MAX;
+	if (packet->captured > TRACE_PACKET_MAX)
+		packet->captured = TRACE_PACKET_MAX;
 	memset(packet->mpdu, 0, sizeof(packet->mpdu));
 	memcpy(packet->mpdu, body + PACKET_FIXED + header, packet->captured);
 	return packet->end >= packet->at;
 }
 
-void air_reader_open(struct air_reader *reader, const char *path)
+void trace_reader_open(struct trace_reader *reader, const char *path)
 {
 	uint32_t type;
 	size_t length;
 
-	*reader = (struct air_reader){ .path = path };
+	*reader = (struct trace_reader){ .path = path };
 	reader->file = fopen(path, "rb");
 	if (!reader->file)
 		fatal("cannot read %s: %s", path, strerror(errno));
@@ -173,7 +174,7 @@ void air_reader_open(struct air_reader *reader, const char *path)
 	take_section(reader, length);
 }
 
-bool air_reader_next(struct air_reader *reader, struct air_packet *packet)
+bool trace_reader_next(struct trace_reader *reader, struct trace_packet *packet)
 {
 	uint32_t type;
 	size_t length;
@@ -190,13 +191,13 @@ bool air_reader_next(struct air_reader *reader, struct air_packet *packet)
 	return false;
 }
 
-void air_reader_close(struct air_reader *reader)
+void trace_reader_close(struct trace_reader *reader)
 {
 	fclose(reader->file);
 	free(reader->block);
 }
 
-const char *air_reader_name(const struct air_reader *reader, const uint8_t *addr,
+const char *trace_reader_name(const struct trace_reader *reader, const uint8_t *addr,
 			    char text[MAC_NAME_LEN])
 {
 	if (addr[0] & 1)

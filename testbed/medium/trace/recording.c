@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Writing an arrival trace: see record.h. */
+/* Writing a recording: see recording.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "options.h"
-#include "record.h"
+#include "recording.h"
 #include "station_option.h"
 
-void record_begin(struct recording *recording, const char *path,
+void recording_begin(struct recording *recording, const char *path,
 		  const struct mac_words *words)
 {
 	*recording = (struct recording){ .path = path };
@@ -17,13 +17,13 @@ void record_begin(struct recording *recording, const char *path,
 	recording->file = fopen(path, "w");
 	if (!recording->file)
 		fatal("--record: cannot write %s: %s", path, strerror(errno));
-	fprintf(recording->file, "%s %d\n", RECORD_FORMAT, RECORD_SCHEMA);
+	fprintf(recording->file, "%s %d\n", RECORDING_FORMAT, RECORDING_SCHEMA);
 	for (int i = 0; i < words->n; i++)
 		fprintf(recording->file, "option %s %s\n",
 			mac_option_name(words->option[i]), words->value[i]);
 }
 
-void record_advance(struct recording *recording)
+void recording_advance(struct recording *recording)
 {
 	recording->advanced = true;
 }
@@ -36,7 +36,7 @@ static void begin_event(struct recording *recording, ns_t now)
 	recording->events++;
 }
 
-void record_station(struct recording *recording, ns_t now,
+void recording_station(struct recording *recording, ns_t now,
 		    const struct mac_station_config *station)
 {
 	char words[STATION_WORDS_MAX];
@@ -81,7 +81,7 @@ static void put_frame(struct recording *recording, int from,
 	put_rate(recording, frame);
 }
 
-void record_frame(struct recording *recording, ns_t now, int from,
+void recording_frame(struct recording *recording, ns_t now, int from,
 		  const struct mac_frame *frame)
 {
 	if (!recording->file)
@@ -90,7 +90,7 @@ void record_frame(struct recording *recording, ns_t now, int from,
 	put_frame(recording, from, frame);
 }
 
-void record_reply(struct recording *recording, ns_t now, int from,
+void recording_reply(struct recording *recording, ns_t now, int from,
 		  const struct mac_frame *frame)
 {
 	if (!recording->file)
@@ -100,7 +100,7 @@ void record_reply(struct recording *recording, ns_t now, int from,
 	put_frame(recording, from, frame);
 }
 
-void record_channel(struct recording *recording, ns_t now, int station,
+void recording_channel(struct recording *recording, ns_t now, int station,
 		    unsigned int freq)
 {
 	if (!recording->file)
@@ -109,7 +109,7 @@ void record_channel(struct recording *recording, ns_t now, int station,
 	fprintf(recording->file, "channel %d %u\n", station, freq);
 }
 
-void record_mark(struct recording *recording, ns_t now)
+void recording_mark(struct recording *recording, ns_t now)
 {
 	if (!recording->file)
 		return;
@@ -117,7 +117,7 @@ void record_mark(struct recording *recording, ns_t now)
 	fputs("mark\n", recording->file);
 }
 
-void record_end(struct recording *recording, ns_t now, uint64_t digest)
+void recording_end(struct recording *recording, ns_t now, uint64_t digest)
 {
 	bool failed;
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * An arrival trace: all that the core was told, in order, for `dcfmedium
+ * A recording: all that the core was told, in order, for `dcfmedium
  * replay` to tell it again. The core's random streams are its own, so this and
  * the options are all that its decisions depend on.
  *
- * Text, one record a line:
+ * Text, one event a line:
  *	dcfmedium-arrivals 1			the format and its schema
  *	option NAME VALUE			as on the command line
  *	HOW NS station WORDS			as the value of --station
@@ -14,15 +14,15 @@
  *	HOW NS end EVENTS DIGEST		the last line
  * NS is the time in nanoseconds. HOW says what went before it: "+" that the
  * core was advanced to NS, "=" nothing, so that it came in the same instant as
- * the record before it, "@" that it was handed in from within the next
- * ops->done(). Stations are numbered from 0 in the order of their records;
+ * the event before it, "@" that it was handed in from within the next
+ * ops->done(). Stations are numbered from 0 in the order of their lines;
  * TO is -1 for nobody and -2 for everybody. FLAGS are letters: a wants an ACK,
  * b goes at the basic rate, d carries data; "-" is none. RATE is in 100 kb/s,
  * 0 the profile's or the station's, or a retry chain such as 110x2+55x4. EVENTS
  * counts the lines with HOW, "end" not among them.
  */
-#ifndef DCFMEDIUM_RECORD_H
-#define DCFMEDIUM_RECORD_H
+#ifndef DCFMEDIUM_RECORDING_H
+#define DCFMEDIUM_RECORDING_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,35 +31,35 @@
 #include "core/mac.h"
 #include "mac_options.h"
 
-#define RECORD_FORMAT	"dcfmedium-arrivals"
-#define RECORD_SCHEMA	1
+#define RECORDING_FORMAT	"dcfmedium-arrivals"
+#define RECORDING_SCHEMA	1
 
 struct recording {
 	FILE *file;		/* NULL: nothing is recorded */
 	const char *path;
-	bool advanced;		/* since the last record */
+	bool advanced;		/* since the last event */
 	uint64_t events;
 };
 
 /* Begin @path, or record nothing if it is NULL; ends here if it cannot be. */
-void record_begin(struct recording *recording, const char *path,
+void recording_begin(struct recording *recording, const char *path,
 		  const struct mac_words *words);
 
 /* To be called after mac_advance(), mac_add_station() and so on. */
-void record_advance(struct recording *recording);
-void record_station(struct recording *recording, ns_t now,
+void recording_advance(struct recording *recording);
+void recording_station(struct recording *recording, ns_t now,
 		    const struct mac_station_config *station);
-void record_frame(struct recording *recording, ns_t now, int from,
+void recording_frame(struct recording *recording, ns_t now, int from,
 		  const struct mac_frame *frame);
-void record_channel(struct recording *recording, ns_t now, int station,
+void recording_channel(struct recording *recording, ns_t now, int station,
 		    unsigned int freq);
-void record_mark(struct recording *recording, ns_t now);
+void recording_mark(struct recording *recording, ns_t now);
 
 /* A frame that is handed in from within ops->done(). */
-void record_reply(struct recording *recording, ns_t now, int from,
+void recording_reply(struct recording *recording, ns_t now, int from,
 		  const struct mac_frame *frame);
 
-/* The last record and the end of the file; ends here if it was not written. */
-void record_end(struct recording *recording, ns_t now, uint64_t digest);
+/* The last line and the end of the file; ends here if it was not written. */
+void recording_end(struct recording *recording, ns_t now, uint64_t digest);
 
 #endif

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A trace of what was in the air: see air_trace.h. */
+/* A trace of what was in the air: see trace_writer.h. */
 #include <endian.h>
 #include <errno.h>
 #include <string.h>
 
-#include "air_trace.h"
-#include "options.h"
 #include "core/phy/phy_rate.h"
+#include "options.h"
 #include "radiotap.h"
+#include "trace_writer.h"
 
 #define FCS_BYTES	4
 #define MPDU_MAX	2400	/* captured of one, with FCS */
@@ -38,12 +38,12 @@ static void describe(const struct mac_words *words, char *text, size_t size)
 				 words->value[i]);
 }
 
-void air_trace_begin(struct air_trace *trace, const char *path,
+void trace_writer_begin(struct trace_writer *trace, const char *path,
 		     const struct mac_words *words)
 {
 	char comment[4096];
 
-	*trace = (struct air_trace){ .path = path };
+	*trace = (struct trace_writer){ .path = path };
 	if (!path)
 		return;
 	trace->file = fopen(path, "wb");
@@ -53,14 +53,14 @@ void air_trace_begin(struct air_trace *trace, const char *path,
 	pcapng_begin(trace->file, comment);
 }
 
-void air_trace_station(struct air_trace *trace,
+void trace_writer_station(struct trace_writer *trace,
 		       const struct mac_station_config *station)
 {
 	if (trace->file)
 		pcapng_name(&trace->names, station->addr, station->name);
 }
 
-void air_trace_end(struct air_trace *trace)
+void trace_writer_end(struct trace_writer *trace)
 {
 	bool failed;
 
@@ -93,12 +93,12 @@ static uint32_t frame_check(const uint8_t *bytes, size_t length)
 }
 
 /* Where all of it is captured its FCS follows, a wrong one if it was lost. */
-static void write_ppdu(struct air_trace *trace, struct ppdu *ppdu)
+static void write_ppdu(struct trace_writer *trace, struct ppdu *ppdu)
 {
 	bool lost = ppdu->radiotap.flags & RADIOTAP_BAD_FCS;
 	uint8_t header[RADIOTAP_MAX];
 	struct pcapng_packet packet = {
-		.interface = ppdu->collided ? PCAPNG_COLLIDED : PCAPNG_AIR,
+		.interface = ppdu->collided ? PCAPNG_COLLIDED : PCAPNG_HEARD,
 		.at = ppdu->radiotap.start,
 		.header = header,
 		.bytes = ppdu->bytes,
@@ -153,7 +153,7 @@ static void put_control(struct ppdu *ppdu, uint8_t type, ns_t nav,
 	}
 }
 
-static void write_control(struct air_trace *trace, struct ppdu *ppdu, bool lost)
+static void write_control(struct trace_writer *trace, struct ppdu *ppdu, bool lost)
 {
 	if (ppdu->collided || lost)
 		ppdu->radiotap.flags |= RADIOTAP_BAD_FCS;
@@ -169,9 +169,9 @@ static ns_t remaining(const struct mac_attempt *a, ns_t t)
 	return end > t ? end - t : 0;
 }
 
-static void write_rts(struct air_trace *trace, const struct mac *mac,
+static void write_rts(struct trace_writer *trace, const struct mac *mac,
 		      const uint8_t *from, const struct mac_attempt *a,
-		      const struct air_frame_bytes *frame)
+		      const struct trace_frame *frame)
 {
 	const struct phy_profile *phy = mac->config.phy;
 	unsigned int rate = phy_control_rate(phy, frame_rate(phy, a->frame));
@@ -196,9 +196,9 @@ static void write_rts(struct air_trace *trace, const struct mac *mac,
 	write_control(trace, &cts, !a->data_end);
 }
 
-static void write_cts_to_self(struct air_trace *trace, const struct mac *mac,
+static void write_cts_to_self(struct trace_writer *trace, const struct mac *mac,
 			      const uint8_t *from, const struct mac_attempt *a,
-			      const struct air_frame_bytes *frame)
+			      const struct trace_frame *frame)
 {
 	const struct phy_profile *phy = mac->config.phy;
 	ns_t end = a->data_start - mac->sifs;
@@ -212,9 +212,9 @@ static void write_cts_to_self(struct air_trace *trace, const struct mac *mac,
 	write_control(trace, &cts, false);
 }
 
-static void write_data(struct air_trace *trace, const struct mac *mac,
+static void write_data(struct trace_writer *trace, const struct mac *mac,
 		       const struct mac_attempt *a,
-		       const struct air_frame_bytes *frame)
+		       const struct trace_frame *frame)
 {
 	unsigned int rate = frame_rate(mac->config.phy, a->frame);
 	unsigned int number = a->frame->attempts;
@@ -250,8 +250,8 @@ static void write_data(struct air_trace *trace, const struct mac *mac,
 }
 
 /* What has arrived of the A-MPDU, as the block ack will have it. */
-static void acknowledge(struct air_trace *trace, const struct mac_attempt *a,
-			const struct air_frame_bytes *frame)
+static void acknowledge(struct trace_writer *trace, const struct mac_attempt *a,
+			const struct trace_frame *frame)
 {
 	uint16_t sequence, ahead;
 
@@ -271,9 +271,9 @@ static void acknowledge(struct air_trace *trace, const struct mac_attempt *a,
 		trace->acknowledged |= 1ULL << ahead;
 }
 
-static void write_ack(struct air_trace *trace, const struct mac *mac,
+static void write_ack(struct trace_writer *trace, const struct mac *mac,
 		      const uint8_t *to, const struct mac_attempt *a,
-		      const struct air_frame_bytes *frame)
+		      const struct trace_frame *frame)
 {
 	const struct phy_profile *phy = mac->config.phy;
 	unsigned int rate = phy_control_rate(phy, frame_rate(phy, a->frame));
@@ -298,9 +298,9 @@ static void write_ack(struct air_trace *trace, const struct mac *mac,
 	write_control(trace, &ack, trace->ack_lost);
 }
 
-void air_trace_attempt(struct air_trace *trace, const struct mac *mac, int from,
+void trace_writer_attempt(struct trace_writer *trace, const struct mac *mac, int from,
 		       const struct mac_attempt *a,
-		       const struct air_frame_bytes *frame)
+		       const struct trace_frame *frame)
 {
 	const uint8_t *addr = mac->stations[from].config.addr;
 
@@ -324,7 +324,7 @@ void air_trace_attempt(struct air_trace *trace, const struct mac *mac, int from,
 }
 
 /* What the core asks for itself; it keeps the sequence numbers to itself. */
-static void put_request(struct air_frame_bytes *frame, uint8_t *bytes,
+static void put_request(struct trace_frame *frame, uint8_t *bytes,
 			const uint8_t *from)
 {
 	bytes[0] = FC0_BLOCK_ACK_REQ;
@@ -334,7 +334,7 @@ static void put_request(struct air_frame_bytes *frame, uint8_t *bytes,
 	frame->length = MPDU_ADDR3 + REQUEST_REST;
 }
 
-void air_trace_made_up(struct air_trace *trace, const struct mac *mac, int from,
+void trace_writer_made_up(struct trace_writer *trace, const struct mac *mac, int from,
 		       const struct mac_attempt *attempt)
 {
 	/* LLC/SNAP with the EtherType for local experiments (802, clause 9). */
@@ -343,7 +343,7 @@ void air_trace_made_up(struct air_trace *trace, const struct mac *mac, int from,
 	const struct phy_profile *phy = mac->config.phy;
 	const struct mac_frame *f = attempt->frame;
 	uint8_t bytes[MPDU_HEADER + MPDU_QOS + sizeof(llc)] = { FC0_TYPE_DATA };
-	struct air_frame_bytes frame = {
+	struct trace_frame frame = {
 		.bytes = bytes,
 		.length = MPDU_HEADER,
 		.freq = phy->kind == PHY_DSSS || phy->kind == PHY_ERP ? 2412 : 5180,
@@ -370,5 +370,5 @@ void air_trace_made_up(struct air_trace *trace, const struct mac *mac, int from,
 		put_request(&frame, bytes, mac->stations[from].config.addr);
 	else if (frame.length + FCS_BYTES > f->bytes)
 		frame.length = MPDU_HEADER;
-	air_trace_attempt(trace, mac, from, attempt, &frame);
+	trace_writer_attempt(trace, mac, from, attempt, &frame);
 }

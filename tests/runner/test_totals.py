@@ -7,14 +7,9 @@ Documentation/dev-tools/kunit/ of the kernel.
 
 from __future__ import annotations
 
-import os
-import time
-from pathlib import Path
-
 import pytest
 
-from tests.runner import checks
-from tests.runner.checks import RunningSuite, Suite, Totals, run_suites, totals
+from tests.runner.totals import Totals, totals
 
 # ktap.rst, "Example KTAP output".
 KTAP_EXAMPLE = """\
@@ -57,8 +52,20 @@ def test_ktap_in_a_kernel_log() -> None:
     assert totals(log, 0) == Totals(passed=1, failed=1)
 
 
-def test_ktap_that_skips_everything() -> None:
-    assert totals(["KTAP version 1", "1..0 # SKIP no such device"], 0) == Totals(skipped=1)
+def test_suite_that_skips_everything_has_failed_unless_it_may() -> None:
+    lines = ["KTAP version 1", "1..0 # SKIP no such device"]
+    assert totals(lines, 0) == Totals(failed=1, skipped=1)
+    assert totals(lines, 0, may_skip=True) == Totals(skipped=1)
+    assert totals(["3 skipped in 0.1s"], 0) == Totals(failed=1)
+    assert totals(["ok 1 a # SKIP no device"], 0) == Totals(failed=1, skipped=1)
+
+
+def test_each_skip_is_named_with_its_reason() -> None:
+    ktap = ["1..3", "ok 1 - no leak # SKIP no kmemleak", "ok 2 log", "ok 3 silent # SKIP"]
+    assert totals(ktap, 0).skips == ("no leak: no kmemleak", "silent: no reason given")
+    assert totals(["1..0 # SKIP no apt"], 0, may_skip=True).skips == ("all: no apt",)
+    pytest_says = ["SKIPPED [2] tests/a.py:7: no ftrace", "2 passed, 2 skipped in 0.1s"]
+    assert totals(pytest_says, 0).skips == ("tests/a.py:7: no ftrace (2 tests)",)
 
 
 def test_suite_that_fails_by_itself_counts() -> None:
@@ -100,62 +107,3 @@ def test_results_that_were_planned_and_did_not_come_have_failed() -> None:
     assert totals(cut_off, 0) == Totals(passed=1, failed=2)
     assert totals([*cut_off, "ok 2 second", "ok 3 third", "1..1", "ok 1 next"], 0) == Totals(4)
     assert totals(["1..2"], 0) == Totals(failed=2)
-
-
-@pytest.fixture
-def out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    monkeypatch.setattr(checks, "OUT", tmp_path)
-    return tmp_path
-
-
-def run(*suites: Suite, jobs: int = 1) -> list[RunningSuite]:
-    return list(run_suites(suites, jobs))
-
-
-@pytest.mark.usefixtures("out")
-def test_failure_before_a_pipe_is_seen() -> None:
-    (ended,) = run(Suite("pipe", "false | cat"))
-    assert ended.totals() == Totals(failed=1)
-
-
-def test_suite_over_its_time_is_stopped(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checks, "SUITE_LIMIT_S", 0.2)
-    begin = time.monotonic()
-    (ended,) = run(Suite("hang", "echo 1 passed; sleep 60 & wait"))
-    assert ended.totals() == Totals(1, 1)
-    assert time.monotonic() - begin < 10
-    assert "stopped after" in (out / "hang.log").read_text()
-
-
-def test_as_many_suites_at_a_time_as_said(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first ends only because the second runs beside it; the third waits for one to end."""
-    monkeypatch.setattr(checks, "SUITE_LIMIT_S", 20)
-    first = Suite("first", f"until [ -e {out}/go ]; do sleep 0.05; done; echo 1 passed")
-    second = Suite(
-        "second", f"sleep 0.5; [ ! -e {out}/third.log ] && touch {out}/go && echo 1 passed"
-    )
-    ended = run(first, second, Suite("third", "echo 1 passed"), jobs=2)
-    assert sum((one.totals() for one in ended), Totals()) == Totals(3)
-
-
-def test_what_was_begun_is_ended_when_interrupted(out: Path) -> None:
-    hang = Suite("hang", f"echo $$ > {out}/pid; echo 1 passed; sleep 61")
-    runs = run_suites([Suite("quick", f"until [ -s {out}/pid ]; do sleep 0.05; done"), hang], 2)
-    next(runs)
-    runs.close()
-    with pytest.raises(ProcessLookupError):
-        os.kill(int((out / "pid").read_text()), 0)
-
-
-def test_last_line_is_the_sum(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    known = [Suite("a", "echo 3 passed"), Suite("b", "false"), Suite("c", "false", slow=True)]
-    monkeypatch.setattr(checks, "suites", lambda: known)
-    monkeypatch.setattr(checks, "OUT", tmp_path)
-    monkeypatch.setattr(checks, "REPOSITORY", tmp_path)
-    assert checks.main([]) == 1
-    assert capsys.readouterr().out.splitlines()[-1] == "3 passed, 1 failed"
-    assert checks.main(["a"]) == 0
-    assert checks.main(["nonsense"]) == 1
-    assert "choose from a, b, c" in capsys.readouterr().err

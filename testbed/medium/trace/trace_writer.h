@@ -7,8 +7,8 @@
  * What collided is on an interface of its own. That, and what the channel lost,
  * has radiotap's "failed FCS check".
  */
-#ifndef DCFMEDIUM_AIR_TRACE_H
-#define DCFMEDIUM_AIR_TRACE_H
+#ifndef DCFMEDIUM_TRACE_WRITER_H
+#define DCFMEDIUM_TRACE_WRITER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@
 #include "mpdu.h"
 #include "pcapng.h"
 
-struct air_trace {
+struct trace_writer {
 	FILE *file;			/* NULL: none is wanted */
 	const char *path;
 	struct pcapng_names names;
@@ -32,33 +32,33 @@ struct air_trace {
 };
 
 /* What the trace keeps of a frame that the core knows by its length alone. */
-struct air_frame_bytes {
+struct trace_frame {
 	const uint8_t *bytes;	/* MPDU without FCS */
 	size_t length;		/* of them; more of it was in the air */
 	unsigned int freq;	/* MHz */
 };
 
 /* Begin @path, or trace nothing if it is NULL; ends here if it cannot be. */
-void air_trace_begin(struct air_trace *trace, const char *path,
+void trace_writer_begin(struct trace_writer *trace, const char *path,
 		     const struct mac_words *words);
 
 /* A station's name, before the first attempt. */
-void air_trace_station(struct air_trace *trace,
+void trace_writer_station(struct trace_writer *trace,
 		       const struct mac_station_config *station);
 
 /* ops->attempt(), with the frame's octets. */
-void air_trace_attempt(struct air_trace *trace, const struct mac *mac, int from,
+void trace_writer_attempt(struct trace_writer *trace, const struct mac *mac, int from,
 		       const struct mac_attempt *attempt,
-		       const struct air_frame_bytes *frame);
+		       const struct trace_frame *frame);
 
 /*
- * The same, of a BlockAckReq, and of data whose octets nobody has: a header that fits is made up, and
- * of the payload only the length is kept.
+ * The same, of a BlockAckReq, and of data whose octets nobody has: a header
+ * that fits is made up, and of the payload only the length is kept.
  */
-void air_trace_made_up(struct air_trace *trace, const struct mac *mac, int from,
+void trace_writer_made_up(struct trace_writer *trace, const struct mac *mac, int from,
 		       const struct mac_attempt *attempt);
 
 /* The end of the file; ends here if it was not written. */
-void air_trace_end(struct air_trace *trace);
+void trace_writer_end(struct trace_writer *trace);
 
 #endif

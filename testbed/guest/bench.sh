@@ -1,0 +1,103 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Measures queue disciplines as a plan says, with kernel/bench/qdisc_bench.c. Run as
+# root in a lab kernel or a stock one:
+#
+#	bench.sh MODULES PLAN
+#
+# MODULES is the directory our modules were built in. Each line of PLAN is one of
+#
+#	devices COUNT			make bench0, bench1, ...
+#	qdisc NUMBER WORDS...		a new root discipline for one of them
+#	set NAME=VALUE...		parameters of qdisc_bench
+#	measure CELL			print "cell CELL" and what the module measured
+#	memory LABEL WORDS...		the memory a discipline holds once all is known:
+#					print "memory LABEL BYTES"
+#
+# `memory` uses a device of its own.
+
+set -eu
+modules=$1
+plan=$2
+parameters=/sys/module/qdisc_bench/parameters
+debugfs=/sys/kernel/debug
+TC_LIB_DIR=$(realpath "$(dirname "$0")/../../build/tc")
+export TC_LIB_DIR
+
+make_device() {
+	ip link add "$1" type dummy
+	# Nothing but the module's packets: no neighbour discovery either.
+	ip link set "$1" addrgenmode none txqueuelen 20000 up
+}
+
+add_qdisc() {
+	device=$1
+	shift
+	tc qdisc add dev "$device" root "$@" && return
+	echo "bench.sh: tc refuses: $*"
+	exit 1
+}
+
+free_memory() {
+	sync
+	awk '$1 == "MemFree:" { print $2 * 1024 }' /proc/meminfo
+}
+
+hold_memory() {
+	label=$1
+	shift
+	make_device benchm
+	before=$(free_memory)
+	add_qdisc benchm "$@"
+	echo benchm > "$parameters/devices"
+	cat "$debugfs/qdisc_bench" > /dev/null
+	echo "memory $label $((before - $(free_memory)))"
+	ip link del benchm
+}
+
+grep -q " $debugfs debugfs " /proc/mounts || mount -t debugfs none "$debugfs"
+for module in sch_fq_codel sch_sfq sch_fq sch_cake dummy; do
+	[ -z "${DISTRO_MODULES-}" ] || modprobe -d "${DISTRO_MODULES%/lib/modules/*}" "$module"
+done
+for module in inflight sch_inflight sch_lasack sch_ackwrr bench/qdisc_bench; do
+	insmod "$modules/$module.ko"
+done
+
+while read -r verb rest; do
+	# shellcheck disable=SC2086 # a plan's words
+	set -- $rest
+	case $verb in
+	devices)
+		names=
+		for number in $(seq 0 $(($1 - 1))); do
+			make_device "bench$number"
+			names=$names,bench$number
+		done
+		;;
+	qdisc)
+		device=bench$1
+		shift
+		tc qdisc del dev "$device" root 2> /dev/null || :
+		add_qdisc "$device" "$@"
+		;;
+	set)
+		for setting in "$@"; do
+			echo "${setting#*=}" > "$parameters/${setting%%=*}"
+		done
+		;;
+	measure)
+		echo "cell $1"
+		echo "$names" > "$parameters/devices"
+		cat "$debugfs/qdisc_bench"
+		;;
+	memory)
+		hold_memory "$@"
+		;;
+	*)
+		echo "bench.sh: no such order: $verb" >&2
+		exit 2
+		;;
+	esac
+done < "$plan"
+echo "done $(uname -r)"

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The suites of the repository: what `make check` and `make check-all` run.
+
+They are in order of what they take, longest first, because two run at a time. tests/README.md
+has a table of what to run after which change; a test compares it with this list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from apbed.checkout import REPOSITORY
+from apbed.kernels.packages import VERSIONS
+from tests.runner.running import Suite
+
+LAB, QDISC, TCP = "selftests/lib", "selftests/qdisc", "selftests/tcp"
+TDC = 'selftests/tc-testing/tdc.sh "$(.venv/bin/apbed kernel tdc)"'
+ACK_SKIP = (
+    "'tcp/tcp_ack_skip.py --turns' 'tcp/tcp_ack_skip_edges.py --turns' "
+    "tcp/tcp_ack_skip_mptcp.py 'tcp/tcp_ack_skip_safety.py --quick'"
+)
+# Options of `apbed boot`: the default line's kernel, and that with KASAN, lockdep and so on.
+DEFAULT, DEBUG = "", "--debug"
+KUNIT = "-c 'kernel/common/tests/kunit.sh build/modules/$(uname -r)-um'"
+OPERATIONS = "'qdisc/random_operations.py 2000' qdisc/refusals.py"
+LAB_LIMIT_S = 14400  # processor seconds of one boot; silence ends it long before
+DISTRO = "x86-64 with apt and the package linux-image-amd64"
+
+
+def _sources(*patterns: str) -> str:
+    """Committed or not, the files of the tree that match: shell words."""
+    return " ".join(
+        str(path.relative_to(REPOSITORY))
+        for pattern in patterns
+        for path in sorted(REPOSITORY.glob(pattern))
+    )
+
+
+def suites() -> list[Suite]:
+    """Every suite, slow ones last."""
+    return [
+        Suite("churn", _boot(DEBUG, f"{QDISC}/qdisc_churn.sh")),
+        *_pytest(),
+        Suite("fuzz-packets", _boot(DEBUG, f"{QDISC}/fuzz_packets.sh 150000")),
+        Suite("parents", _boot(DEBUG, f"{LAB}/watched.sh 'qdisc/parents.py 3'")),
+        Suite("operations", _boot(DEBUG, f"{LAB}/watched.sh {OPERATIONS}")),
+        Suite("ackskip-module", f"{TCP}/ackskip_module.sh short", may_skip=DISTRO),
+        Suite("ack-skip", _boot(DEFAULT, f"{LAB}/each.sh {ACK_SKIP}")),
+        Suite("fuzz-netlink", _boot(DEBUG, f"{LAB}/watched.sh 'qdisc/fuzz_netlink.py 6000'")),
+        Suite("kunit-debug", _boot(DEBUG, KUNIT)),
+        Suite("tdc", _boot(DEFAULT, TDC)),
+        Suite("inflight-life", _boot(DEBUG, f"{QDISC}/inflight_life.sh")),
+        Suite("medium-core", "make -C testbed/medium check"),
+        Suite("kunit", _boot(DEFAULT, KUNIT)),
+        Suite("mypy", ".venv/bin/mypy", single=True),
+        *_static(),
+        Suite("tools", "make -C tools check"),
+        Suite("tc", "make -C tc check"),
+        Suite("completion", "tools/completion/check.sh build/bin"),
+        Suite("ack-cost", f"{TCP}/ack_cost.py --pairs 10", slow=True),
+        Suite("pytest-slow", ".venv/bin/pytest -q -m slow", slow=True),
+        Suite("modules-all", "make modules-all", slow=True, single=True),
+        Suite("ackskip-module-all", f"{TCP}/ackskip_module.sh", slow=True, may_skip=DISTRO),
+        *_long(),
+        *_other_kernels(),
+        Suite("ack-skip-debug", _boot(DEBUG, f"{LAB}/watched.sh {ACK_SKIP}"), slow=True),
+        *_safety(),
+        *_series(),
+    ]
+
+
+def _pytest() -> Iterator[Suite]:
+    """One for each folder with such tests: tests/NAME, tools/NAME/tests, and tests itself."""
+    folders = {path.parent for path in REPOSITORY.glob("tests/*/test_*.py")}
+    folders |= {path.parent for path in REPOSITORY.glob("tools/*/tests/test_*.py")}
+    longest_first = ("experiments", "apbed", "medium")
+    names = {(path.parent if path.name == "tests" else path).name: path for path in folders}
+    for name in sorted(names, key=lambda name: (*(name != one for one in longest_first), name)):
+        yield Suite(name, f".venv/bin/pytest -q {names[name].relative_to(REPOSITORY)}")
+    if any(REPOSITORY.glob("tests/test_*.py")):
+        yield Suite("house", ".venv/bin/pytest -q tests/test_*.py")
+
+
+def _static() -> Iterator[Suite]:
+    """What reads the sources only."""
+    modules = 'make -C kernel KDIR="$(.venv/bin/apbed kernel tree)" ARCH=um'
+    places = ("scripts/", "selftests/**/", "kernel/**/", "tc/", "tools/**/", "testbed/**/")
+    patterns = [f"{place}*.{kind}" for place in places for kind in ("sh", "bash")]
+    # sparse only warns: any warning is a failure here.
+    clean = "tee /dev/stderr | { ! grep -qE '(warning|error):'; }"
+    shell = _sources(*patterns, ".ci/run")
+    yield Suite("sparse", f"{modules} OUT=../build/sparse sparse 2>&1 | {clean}", single=True)
+    # What ARCH=um has no ftrace for.
+    yield Suite("sparse-x86_64", f"{_sparse_x86()} 2>&1 | {clean}", slow=True, single=True)
+    yield Suite("shellcheck", f"shellcheck -x {shell}", single=True)
+    yield Suite("checkpatch", f"{modules} checkpatch", single=True)
+    yield Suite("ruff", ".venv/bin/ruff check . && .venv/bin/ruff format --check .", single=True)
+
+
+def _sparse_x86() -> str:
+    tree = "$(.venv/bin/apbed kernel tree --arch x86_64)"
+    out = "OUT=../build/sparse-x86_64 KBUILD_MODPOST_WARN=1"  # it knows no symbols
+    return f'make -C kernel KDIR="{tree}" ARCH=x86_64 {out} sparse'
+
+
+def _long() -> Iterator[Suite]:
+    """What shorter suites do, as often or as long as the name says."""
+    commands = {
+        "flood-1m": KUNIT.removesuffix("'") + " lasack_flood packets=1000000'",
+        "fuzz-packets-10m": f"{QDISC}/fuzz_packets.sh 10000000 2",
+        "parents-60s": f"{LAB}/watched.sh 'qdisc/parents.py 60'",
+        "fuzz-netlink-100k": f"{LAB}/watched.sh 'qdisc/fuzz_netlink.py 100000 2'",
+        "operations-10k": f"{LAB}/watched.sh 'qdisc/random_operations.py 10000'",
+    }
+    for name, script in commands.items():
+        yield Suite(name, _boot(DEBUG, script), slow=True)
+
+
+def _other_kernels() -> Iterator[Suite]:
+    """What a kernel decides, in the kernels of every line without their checkers."""
+    for version in VERSIONS:
+        yield Suite(f"kunit-{version}", _boot(f"--kernel {version}", KUNIT), slow=True)
+        churn = _boot(f"--kernel {version}", f"{QDISC}/qdisc_churn.sh")
+        yield Suite(f"churn-{version}", churn, slow=True)
+
+
+def _safety() -> Iterator[Suite]:
+    """What skipping ACKs costs each congestion control."""
+    for control in ("cubic", "reno", "bbr"):
+        script = f"{LAB}/each.sh 'tcp/tcp_ack_skip_safety.py {control}'"
+        yield Suite(f"ack-safety-{control}", _boot(DEFAULT, script), slow=True)
+
+
+def _series() -> Iterator[Suite]:
+    """What is said of the ACK-skip series, for each line."""
+    for version in VERSIONS:
+        script = f"{LAB}/each.sh tcp/tcp_ack_skip.py 'tcp/tcp_ack_skip_edges.py --long'"
+        yield Suite(f"ack-skip-{version}", _boot(f"--kernel {version}", script), slow=True)
+        yield Suite(f"ack-trace-{version}", f"{TCP}/ack_trace.sh {version}", slow=True)
+        yield Suite(f"patches-{version}", f"{TCP}/patches.sh {version}", slow=True)
+
+
+def _boot(kernel: str, script: str) -> str:
+    """A shell script run as root inside a lab kernel, which `kernel` names in apbed's options."""
+    return f".venv/bin/apbed boot {kernel} --limit {LAB_LIMIT_S} -- sh {script}"
