@@ -18,7 +18,7 @@
 #include "common/fifo_child.h"
 
 static int ackwrr_graft(struct Qdisc *sch, unsigned long cl, struct Qdisc *new,
-			       struct Qdisc **old, struct netlink_ext_ack *extack)
+			struct Qdisc **old, struct netlink_ext_ack *extack)
 {
 	struct ackwrr_sched_data *q = qdisc_priv(sch);
 	struct ackwrr_class *class = &q->classes[cl - 1];
@@ -63,7 +63,7 @@ static void ackwrr_unbind(struct Qdisc *sch, unsigned long cl)
 }
 
 static struct tcf_block *ackwrr_tcf_block(struct Qdisc *sch, unsigned long cl,
-						 struct netlink_ext_ack *extack)
+					  struct netlink_ext_ack *extack)
 {
 	struct ackwrr_sched_data *q = qdisc_priv(sch);
 
@@ -83,7 +83,7 @@ static void ackwrr_walk(struct Qdisc *sch, struct qdisc_walker *walker)
 }
 
 static int ackwrr_dump_class(struct Qdisc *sch, unsigned long cl,
-				    struct sk_buff *skb, struct tcmsg *tcm)
+			     struct sk_buff *skb, struct tcmsg *tcm)
 {
 	struct ackwrr_sched_data *q = qdisc_priv(sch);
 	bool is_auto = ackwrr_is_auto(q);
@@ -103,7 +103,7 @@ static int ackwrr_dump_class(struct Qdisc *sch, unsigned long cl,
 }
 
 static int ackwrr_dump_class_stats(struct Qdisc *sch, unsigned long cl,
-					  struct gnet_dump *d)
+				   struct gnet_dump *d)
 {
 	struct ackwrr_sched_data *q = qdisc_priv(sch);
 	struct Qdisc *child = q->classes[cl - 1].child;
@@ -116,8 +116,8 @@ static int ackwrr_dump_class_stats(struct Qdisc *sch, unsigned long cl,
 
 /* Another weight starts a new round. */
 static int ackwrr_change_class(struct Qdisc *sch, u32 classid, u32 parentid,
-				      struct nlattr **tca, unsigned long *arg,
-				      struct netlink_ext_ack *extack)
+			       struct nlattr **tca, unsigned long *arg,
+			       struct netlink_ext_ack *extack)
 {
 	struct ackwrr_sched_data *q = qdisc_priv(sch);
 	u8 weight;

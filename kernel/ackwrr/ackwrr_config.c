@@ -35,7 +35,7 @@ static bool ackwrr_is_weight(const struct nlattr *attr)
 
 /* Weights are given both or not at all. */
 static int ackwrr_parse_weights(u8 *weights, struct nlattr **tb,
-				       struct netlink_ext_ack *extack)
+				struct netlink_ext_ack *extack)
 {
 	const struct nlattr *data = tb[TCA_ACKWRR_WEIGHT_DATA];
 	const struct nlattr *ack = tb[TCA_ACKWRR_WEIGHT_ACK];
@@ -57,7 +57,7 @@ static int ackwrr_parse_weights(u8 *weights, struct nlattr **tb,
 }
 
 static int ackwrr_parse_limit(u32 *limit, const struct nlattr *attr,
-				     struct netlink_ext_ack *extack)
+			      struct netlink_ext_ack *extack)
 {
 	u32 value;
 
@@ -81,7 +81,7 @@ static int ackwrr_parse_limit(u32 *limit, const struct nlattr *attr,
  * Return: 0 or -errno.
  */
 int ackwrr_config_parse(struct ackwrr_config *config, struct nlattr *opt,
-				      struct netlink_ext_ack *extack)
+			struct netlink_ext_ack *extack)
 {
 	struct nlattr *tb[TCA_ACKWRR_MAX + 1];
 	int err;
@@ -105,7 +105,7 @@ int ackwrr_config_parse(struct ackwrr_config *config, struct nlattr *opt,
  * Return: 0 or -errno.
  */
 int ackwrr_class_config_parse(u8 *weight, struct nlattr *opt,
-					    struct netlink_ext_ack *extack)
+			      struct netlink_ext_ack *extack)
 {
 	struct nlattr *tb[TCA_ACKWRR_CLASS_MAX + 1] = {};
 	int err = opt ? nla_parse_nested(tb, TCA_ACKWRR_CLASS_MAX, opt,

@@ -12,7 +12,7 @@
 #define ACKWRR_STEP_NS		(100 * NSEC_PER_MSEC)	/* between steps of estimates */
 
 /* Bytes a connection; what a class did not use beyond it is forgotten. */
-#define ACKWRR_LAG_MAX		(256 << 10)
+#define ACKWRR_LAG_MAX		(2 << 20)
 
 struct ackwrr_share {
 	s64	lag;		/* data's clock minus that of ACKs, bytes a connection */

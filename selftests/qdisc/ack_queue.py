@@ -136,6 +136,8 @@ def main(_: Sequence[str]) -> int:
     """Each case, one KTAP line. Exit status: 1 if one of them failed."""
     cases: list[Callable[[Link], None]] = [a_smaller_limit, the_newest_stays, others_keep_theirs]
     ifindex = lab_network.build(RATE)
+    # With little credit, so that what is sent at once waits above.
+    tc(f"qdisc replace dev out root tbf rate {RATE} burst 200 limit 100m")
     netlink = Rtnetlink()
     print(f"    1..{len(cases)}")
     failed = 0
