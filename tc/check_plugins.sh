@@ -9,8 +9,10 @@
 set -u
 TC_LIB_DIR=$(realpath "$1")
 export TC_LIB_DIR
-count=0
-failed=0
+# shellcheck source=selftests/lib/ktap.sh
+. "$(dirname "$0")/../selftests/lib/ktap.sh"
+answer=$(mktemp)
+trap 'rm -f "$answer"' EXIT
 
 # refused WORDS... -- EXPECTED: tc fails and says EXPECTED, in one line.
 refused() {
@@ -19,22 +21,15 @@ refused() {
 		words="$words $1"
 		shift
 	done
-	count=$((count + 1))
 	# shellcheck disable=SC2086 # the words are tc's arguments
 	said=$(tc qdisc add dev lo root $words 2>&1)
 	code=$?
-	if [ "$code" -ne 0 ] && [ "$said" = "$2" ]; then
-		echo "ok $count -$words"
-	else
-		echo "not ok $count -$words"
-		echo "# exit code $code, said: $said"
-		echo "# expected: $2"
-		failed=1
-	fi
+	printf '%s\n' "exit code $code, said: $said" "expected: $2" > "$answer"
+	[ "$code" -ne 0 ] && [ "$said" = "$2" ]
+	ktap_result $? "-$words" "$answer"
 }
 
-echo "KTAP version 1"
-echo "1..43"
+ktap_begin 43
 queue="1 to 1048576 packets"
 below="1 to 65535 packets"
 refused lasack limit -- "lasack: limit has no value: give $queue"
@@ -95,4 +90,4 @@ refused inflight stall -- "inflight: stall has no value: give 10ms to 60s"
 refused inflight stall 9ms -- "inflight: stall cannot be \"9ms\": give 10ms to 60s"
 refused inflight stall 61s -- "inflight: stall cannot be \"61s\": give 10ms to 60s"
 refused inflight stall 1s stall 1s -- "inflight: stall is given twice: give 10ms to 60s"
-exit $failed
+ktap_end

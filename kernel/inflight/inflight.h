@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Follow the packets below a queue discipline until they are freed, and hold
- * the discipline back while there are too many of them. See inflight.c.
+ * the discipline back while there are too many of them. See tracker.c.
  */
 #ifndef LASACK_INFLIGHT_H
 #define LASACK_INFLIGHT_H
@@ -22,9 +22,8 @@ void inflight_set_stall(struct inflight *inf, u32 ms);
 u32 inflight_stall(const struct inflight *inf);
 void inflight_read(struct inflight *inf, struct tc_inflight_xstats *st);
 
-/* For the nla_policy of a qdisc with a bound: packets, auto or off. */
-int inflight_validate_bound(const struct nlattr *attr, struct netlink_ext_ack *extack);
-#define INFLIGHT_POLICY_BOUND	NLA_POLICY_VALIDATE_FN(NLA_U32, inflight_validate_bound)
+int inflight_parse_bound(const struct nlattr *attr, u32 *limit,
+			 struct netlink_ext_ack *extack);
 
 bool inflight_has_room(struct inflight *inf);
 void inflight_track(struct inflight *inf, struct sk_buff *skb);

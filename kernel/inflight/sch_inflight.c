@@ -5,7 +5,7 @@
  *
  * Principle: any scheduler works again above a device that takes everything
  * at once, because the packets wait in the child, in the child's order. See
- * inflight.c for how the packets below are counted.
+ * tracker.c for how the packets below are counted.
  *
  * The child is never peeked: a peek would fix its choice long before there is
  * room for the packet, and a better one could come in between.
@@ -71,24 +71,26 @@ static void inflight_reset(struct Qdisc *sch)
 }
 
 /* As bounds elsewhere, but it cannot be off: it is all the qdisc is for. */
-static int inflight_validate_limit(const struct nlattr *attr,
-				   struct netlink_ext_ack *extack)
+static int inflight_parse_limit(const struct nlattr *attr, u32 *limit,
+				struct netlink_ext_ack *extack)
 {
-	u32 value = nla_get_u32(attr);
+	u32 value = attr ? nla_get_u32(attr) : *limit;
 
-	if (value == TC_INFLIGHT_AUTO || (value && value <= TC_INFLIGHT_MAX))
+	if (value == TC_INFLIGHT_AUTO || (value && value <= TC_INFLIGHT_MAX)) {
+		*limit = value;
 		return 0;
+	}
 	NL_SET_ERR_MSG_ATTR(extack, attr, "limit: give 1 to 65535 packets, or auto");
 	return -ERANGE;
 }
 
-static const struct netlink_range_validation inflight_stall_range = {
+static struct netlink_range_validation inflight_stall_range = {
 	.min = TC_INFLIGHT_STALL_MIN,
 	.max = TC_INFLIGHT_STALL_MAX,
 };
 
 static const struct nla_policy inflight_policy[TCA_INFLIGHT_MAX + 1] = {
-	[TCA_INFLIGHT_LIMIT]	= NLA_POLICY_VALIDATE_FN(NLA_U32, inflight_validate_limit),
+	[TCA_INFLIGHT_LIMIT]	= { .type = NLA_U32 },
 	[TCA_INFLIGHT_STALL]	= NLA_POLICY_FULL_RANGE(NLA_U32, &inflight_stall_range),
 };
 
@@ -103,8 +105,9 @@ static int inflight_change(struct Qdisc *sch, struct nlattr *opt,
 	err = nla_parse_nested(tb, TCA_INFLIGHT_MAX, opt, inflight_policy, extack);
 	if (err < 0)
 		return err;
-	if (tb[TCA_INFLIGHT_LIMIT])
-		limit = nla_get_u32(tb[TCA_INFLIGHT_LIMIT]);
+	err = inflight_parse_limit(tb[TCA_INFLIGHT_LIMIT], &limit, extack);
+	if (err)
+		return err;
 	if (tb[TCA_INFLIGHT_STALL])
 		stall = nla_get_u32(tb[TCA_INFLIGHT_STALL]);
 

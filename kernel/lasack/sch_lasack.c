@@ -133,7 +133,7 @@ static void lasack_reset(struct Qdisc *sch)
 
 static const struct nla_policy lasack_policy[TCA_LASACK_MAX + 1] = {
 	[TCA_LASACK_LIMIT]	= { .type = NLA_U32 },
-	[TCA_LASACK_INFLIGHT]	= INFLIGHT_POLICY_BOUND,
+	[TCA_LASACK_INFLIGHT]	= { .type = NLA_U32 },
 	[TCA_LASACK_MEMORY_LIMIT] = { .type = NLA_U32 },
 	[TCA_LASACK_FLOWS]	= { .type = NLA_U32 },
 	[TCA_LASACK_IDLE]	= { .type = NLA_U32 },
@@ -189,11 +189,10 @@ static int lasack_change(struct Qdisc *sch, struct nlattr *opt,
 	err = nla_parse_nested(tb, TCA_LASACK_MAX, opt, lasack_policy, extack);
 	if (err < 0)
 		return err;
-	err = lasack_config_parse(&config, tb, extack);
+	err = lasack_config_parse(&config, tb, extack) ?:
+	      inflight_parse_bound(tb[TCA_LASACK_INFLIGHT], &inflight, extack);
 	if (err)
 		return err;
-	if (tb[TCA_LASACK_INFLIGHT])
-		inflight = nla_get_u32(tb[TCA_LASACK_INFLIGHT]);
 	if (config.flows != q->config.flows) {
 		table = lasack_table_create(config.flows);
 		if (!table)

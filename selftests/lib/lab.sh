@@ -17,20 +17,18 @@ grep -q 'User Mode Linux' /proc/cpuinfo && arch=um
 modules=$root/build/modules/$(uname -r)-$arch
 export TC_LIB_DIR="$root/build/tc"
 
+# shellcheck source=selftests/lib/ktap.sh
+. "$root/selftests/lib/ktap.sh"
+
 # need FILE...: without these nothing can be tested.
 need() {
 	for needed in "$@"; do
-		[ -e "$needed" ] && continue
-		echo "1..0 # SKIP no $needed: run make first"
-		exit 0
+		[ -e "$needed" ] || ktap_missing "$needed"
 	done
 }
 
 need "$modules/sch_lasack.ko" "$TC_LIB_DIR/q_lasack.so"
 work=$(mktemp -d)
-# shellcheck disable=SC2034 # the exit status of the script
-failed=0
-number=0
 log=
 
 # shellcheck disable=SC2317 # called by the trap
@@ -44,15 +42,9 @@ trap leave EXIT
 
 # report WHAT FILE: a test is good if nothing was written to FILE.
 report() {
-	number=$((number + 1))
-	if [ -s "$2" ]; then
-		echo "not ok $number $1"
-		head -n 40 "$2" | sed 's/^/# /'
-		# shellcheck disable=SC2034
-		failed=1
-	else
-		echo "ok $number $1"
-	fi
+	good=0
+	[ ! -s "$2" ] || good=1
+	ktap_result $good "$1" "$2"
 }
 
 quietly() {
@@ -119,11 +111,9 @@ report_kernel() {
 		cat "$leaks" > "$work/leaks"
 		report "no memory leaked" "$work/leaks"
 	else
-		number=$((number + 1))
-		echo "ok $number no memory leaked # SKIP this kernel has no kmemleak"
+		ktap_skip "no memory leaked" "this kernel has no kmemleak"
 	fi
 }
 
-echo "KTAP version 1"
 # shellcheck disable=SC2154 # the script's; empty if something else says it
-[ -z "$plan" ] || echo "1..$plan"
+ktap_begin "$plan"

@@ -23,4 +23,4 @@ for words in "$@"; do
 done
 unload
 report_kernel
-exit $failed
+ktap_end

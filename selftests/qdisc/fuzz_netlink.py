@@ -27,6 +27,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
 
 import lab_network
+from ktap import Ktap
 from lab_network import DEVICE, Broken
 from qdisc_kinds import KINDS, TOGETHER
 from rtnetlink import (
@@ -198,17 +199,16 @@ def main(arguments: Sequence[str]) -> int:
     seed = int(arguments[1]) if arguments[1:] else 1
     kinds = list(arguments[2:]) or list(KINDS)
     ifindex = lab_network.build(RATE)
-    failed = 0
-    print(f"    # seed {seed}")
-    for number, kind in enumerate(kinds, 1):
+    ktap = Ktap(len(kinds), nested=True)
+    ktap.comment(f"seed {seed}")
+    for kind in kinds:
         try:
             said = fuzz(kind, -(-requests // len(kinds)), seed, ifindex)
-            print(f"    ok {number} {kind}: {said}", flush=True)
+            ktap.result(True, f"{kind}: {said}")
         except (Broken, NetlinkError) as broken:
-            failed = 1
-            print(f"    not ok {number} {kind}\n    # {broken}", flush=True)
+            ktap.result(False, kind, str(broken))
     lab_network.clean()
-    return failed
+    return ktap.end()
 
 
 if __name__ == "__main__":

@@ -52,7 +52,7 @@ fuzz() {
 	kind=$1 device=$2 count=$3
 	shift 3
 	quietly tc qdisc replace dev "$device" root "$kind" "$@"
-	say="fuzz_packets.sh $$: test $number"
+	say="fuzz_packets.sh $$: test $ktap_number"
 	echo "$say" > /dev/kmsg
 	: > "$work/errors"
 	quietly insmod "$modules/common/tests/test_parameters.ko" \
@@ -85,4 +85,4 @@ ip link del fuzz0
 ip link del fuzz1
 unload
 report_kernel
-exit $failed
+ktap_end

@@ -28,6 +28,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
 
 import lab_network
+from ktap import Ktap
 from lab_network import DEVICE, Broken, tc
 from rtnetlink import Qdisc, Rtnetlink
 from traffic import Traffic, ethernet, ipv4, udp
@@ -233,21 +234,19 @@ def main(arguments: Sequence[str]) -> int:
         ]
     trees += [(f"default_qdisc {kind}", partial(_default, kind)) for kind in ("lasack", "inflight")]
     trees = [tree for tree in trees if not arguments[2:] or set(tree[0].split()) & {*arguments[2:]}]
-    print(f"    # {seconds:g} virtual seconds each, seed {seed}")
-    failed = 0
-    for number, (name, make) in enumerate(trees, 1):
-        said = ""
+    ktap = Ktap(len(trees), nested=True)
+    ktap.comment(f"{seconds:g} virtual seconds each, seed {seed}")
+    for name, make in trees:
         try:
             make()
             said = saturate(netlink, ifindex, seconds, random.Random(f"{seed} {name}"))
+            ktap.result(True, f"{name}: {said}")
         except Broken as broken:
-            failed, said = 1, f"\n    # {broken}"
-        mark = "not ok" if said.startswith("\n") else "ok"
-        print(f"    {mark} {number} {name}: {said}", flush=True)
+            ktap.result(False, name, str(broken))
         lab_network.run("tc", "qdisc", "del", "dev", DEVICE, "root")
     lab_network.run("sysctl", "-qw", "net.core.default_qdisc=pfifo_fast")
     lab_network.clean()
-    return failed
+    return ktap.end()
 
 
 if __name__ == "__main__":

@@ -181,4 +181,4 @@ done
 report "the traffic lived through it" "$work/errors"
 
 report_kernel
-exit $failed
+ktap_end

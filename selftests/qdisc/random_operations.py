@@ -23,6 +23,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
 
 import lab_network
+from ktap import Ktap
 from lab_network import DEVICE, Broken, counts, tc
 from random_changes import CHANGES
 from rtnetlink import (
@@ -265,7 +266,8 @@ def main(arguments: Sequence[str]) -> int:
         operations.down_up: 4, operations.filters: 4, operations.rebuild: 2,
         operations.child: 3, operations.look: 5, operations.weigh: 5,
     }  # fmt: skip
-    print(f"    # {steps} steps, seed {seed}")
+    ktap = Ktap(1, nested=True)
+    ktap.comment(f"{steps} steps, seed {seed}")
     done_by: dict[str, int] = {}
     label, done = "start", ""
     try:
@@ -279,12 +281,12 @@ def main(arguments: Sequence[str]) -> int:
                 time.sleep(rng.random() * 0.04)
     except (Broken, NetlinkError, OSError, KeyError) as error:
         number = sum(done_by.values()) + 1
-        print(f"    not ok 1 step {number} ({label}), seed {seed}: {error!r}\n    # before: {done}")
-        return 1
+        ktap.result(False, f"step {number} ({label}), seed {seed}: {error!r}", f"before: {done}")
+        return ktap.end()
     tally = ", ".join(f"{count} {label}" for label, count in sorted(done_by.items()))
-    print(f"    ok 1 {steps} operations under {operations.traffic.offered} packets: {tally}")
+    ktap.result(True, f"{steps} operations under {operations.traffic.offered} packets: {tally}")
     lab_network.clean()
-    return 0
+    return ktap.end()
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
 
 import lab_network
+from ktap import Ktap
 from lab_network import DEVICE, Broken
 from qdisc_kinds import KINDS, TOGETHER, Option
 from rtnetlink import (
@@ -47,6 +48,7 @@ RATE = "2mbit"
 HANDLE = 0x10000
 BURST = 12
 UNKNOWN = 60  # an attribute that no kind has
+OUT_OF_RANGE = "integer out of range"  # what the kernel says when a policy's range is left
 
 
 class Subject:
@@ -141,7 +143,8 @@ def message_cases(subject: Subject, options: Sequence[Option]) -> Iterator[str]:
             what = f"{option.name} {value}"
             bad = u32(option.attribute, value)
             said = subject.refused(partial(subject.message, beside + bad, what))
-            _one_line(said, option.name, option.kernel_range)
+            names = (option.name, option.kernel_range) if option.kernel_range else (OUT_OF_RANGE,)
+            _one_line(said, *names)
             yield what
         for length in (0, 1, 3):
             bad = attribute(option.attribute, bytes(length))
@@ -160,21 +163,19 @@ def main(kinds: Sequence[str]) -> int:
     """Both ways for each kind, a KTAP line each. Exit status: 1 if one of them failed."""
     netlink = Rtnetlink()
     ifindex = lab_network.build(RATE)
-    failed = number = 0
+    ktap = Ktap(nested=True)
     for kind in kinds or list(KINDS):
         subject = Subject(kind, netlink, ifindex)
         for way, cases in (("tc", tc_cases), ("netlink", message_cases)):
-            number += 1
             done: list[str] = []
             try:
                 done.extend(cases(subject, KINDS[kind]))
-                print(f"    ok {number} {kind}: {len(done)} mistakes refused by {way}")
+                ktap.result(bool(done), f"{kind}: {len(done)} mistakes refused by {way}")
             except Broken as broken:
-                failed = 1
-                print(f"    not ok {number} {kind} by {way}\n    # {broken}")
+                ktap.result(False, f"{kind} by {way}", str(broken))
         lab_network.run("tc", "qdisc", "del", "dev", DEVICE, "root")
     lab_network.clean()
-    return failed
+    return ktap.end()
 
 
 if __name__ == "__main__":

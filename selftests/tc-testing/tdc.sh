@@ -27,9 +27,9 @@ END
 for kind in "$@"; do
 	file=$root/selftests/tc-testing/$(basename "$kind" .json).json
 	echo "# $file"
-	(cd "$work/tdc" && /usr/bin/python3 tdc.py -f "$file") > "$work/said" 2>&1 || failed=1
-	grep -E '^(1\.\.|ok|not ok)' "$work/said" || failed=1
+	(cd "$work/tdc" && /usr/bin/python3 tdc.py -f "$file") > "$work/said" 2>&1 || ktap_failed=1
+	grep -E '^(1\.\.|ok|not ok)' "$work/said" || ktap_failed=1
 	grep -A 30 '^not ok' "$work/said" | sed 's/^/# /'
-	grep -q '^not ok\|# skipped' "$work/said" && failed=1
+	grep -q '^not ok\|# skipped' "$work/said" && ktap_failed=1
 done
-exit $failed
+exit "$ktap_failed"

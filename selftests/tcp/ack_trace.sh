@@ -15,7 +15,8 @@ apbed=${APBED:-.venv/bin/apbed}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 sysctl=/proc/sys/net/ipv4/tcp_ack_skip
-failed=0
+# shellcheck source=selftests/lib/ktap.sh
+. "$(dirname "$0")/../lib/ktap.sh"
 
 # trace NAME COMMAND [BOOT OPTION]...: ack_trace.py's file in $work/NAME/acks
 trace() {
@@ -31,27 +32,16 @@ trace() {
 	echo "# $name: $(cat "$work/$name/output"), $(grep -vc '^#' "$work/$name/acks") answers"
 }
 
-# report NUMBER NAME: by the last status
-report() {
-	if [ $? -eq 0 ]; then
-		echo "ok $1 $2"
-	else
-		echo "not ok $1 $2"
-		failed=1
-	fi
-}
-
-echo TAP version 13
-echo 1..3
+ktap_begin 3
 trace stock true --stock
 trace patched true
 trace skipping "echo 1 > $sysctl; echo 0 > ${sysctl}_after"
 sent=$(sed -n 's/ segments sent$//p' "$work/stock/output")
 [ "${sent:-0}" -ge "$segments" ]
-report 1 "$segments segments"
+ktap_result $? "$segments segments"
 [ -s "$work/stock/acks" ] && cmp "$work/stock/acks" "$work/patched/acks" >&2
-report 2 "tcp_ack_skip = 0 answers as stock does"
+ktap_result $? "tcp_ack_skip = 0 answers as stock does"
 diff "$work/stock/acks" "$work/patched/acks" | head -n 4 | sed 's/^/# /'
 [ -s "$work/skipping/acks" ] && ! cmp -s "$work/stock/acks" "$work/skipping/acks"
-report 3 "tcp_ack_skip = 1 does not"
-exit $failed
+ktap_result $? "tcp_ack_skip = 1 does not"
+ktap_end

@@ -72,8 +72,8 @@ packet_tests() {
 	insert net/ipv4/tcp_dctcp
 	quietly insmod "$modules/tcp_ackskip.ko"
 	# A nanosecond per instruction: the script's own take this long.
-	AT_ONCE_US=400 /usr/bin/python3 "$tests" "$@" || failed=1
-	echo "1..2"
+	AT_ONCE_US=400 /usr/bin/python3 "$tests" "$@" || ktap_failed=1
+	ktap_plan 2
 	quietly rmmod tcp_ackskip
 	result "unloads"
 	dmesg --notime > "$work/log"
@@ -82,7 +82,7 @@ packet_tests() {
 }
 
 refusals() {
-	echo "1..10"
+	ktap_plan 10
 	refused ackskip/tests/ackskip_absent "no __tcp_cleanup_rbuf_absent() that ftrace can hook"
 	result "refuses a kernel without the function"
 	for function in __tcp_ack_snd_check __tcp_cleanup_rbuf; do
@@ -141,7 +141,7 @@ differ() {
 }
 
 off() {
-	echo "1..2"
+	ktap_plan 2
 	insert drivers/net/tun
 	trace without "$@"
 	quietly insmod "$modules/tcp_ackskip.ko"
@@ -219,7 +219,7 @@ reload() {
 # namespace, may be left: one lost each time would be as many as the times.
 leaks() {
 	times=${1:-100}
-	echo "1..1"
+	ktap_plan 1
 	ip netns add elsewhere
 	reload 5
 	memory > "$work/before"
@@ -237,7 +237,7 @@ leaks() {
 
 churn() {
 	rounds=${1:-20}
-	echo "1..6"
+	ktap_plan 6
 	for module in drivers/net/veth net/sched/sch_netem; do
 		insert "$module"
 	done
@@ -291,5 +291,4 @@ refusals) refusals ;;
 off) off "$@" ;;
 churn) churn "$@" ;;
 esac
-# shellcheck disable=SC2154 # lab.sh's
-exit "$failed"
+ktap_end

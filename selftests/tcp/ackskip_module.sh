@@ -11,14 +11,11 @@ set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 apbed=.venv/bin/apbed
 
-skip() {
-	echo "1..0 # SKIP $1"
-	exit 0
-}
-
-[ "$(uname -m)" = x86_64 ] || skip "its tests are for x86-64 kernels"
-command -v apt-cache > /dev/null || skip "no apt, no distribution's kernel"
-[ -n "$(apt-cache search --names-only '^linux-image-amd64$')" ] || skip "no package linux-image-amd64"
+# shellcheck source=selftests/lib/ktap.sh
+. selftests/lib/ktap.sh
+[ "$(uname -m)" = x86_64 ] || ktap_skip_all "its tests are for x86-64 kernels"
+command -v apt-cache > /dev/null || ktap_skip_all "no apt, no distribution's kernel"
+[ -n "$(apt-cache search --names-only '^linux-image-amd64$')" ] || ktap_skip_all "no package linux-image-amd64"
 $apbed distro fetch && tree=$($apbed distro tree) || exit 1
 make -C kernel KDIR="$tree" ARCH=x86_64 TESTS=y KCFLAGS=-Werror || exit 1
 

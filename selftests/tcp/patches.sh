@@ -17,21 +17,12 @@ apbed=${APBED:-.venv/bin/apbed}
 work=$repository/build/patches/$1 # two lines can be tried at a time
 rm -rf "$work"
 mkdir -p "$work"
-number=0 failed=0
+# shellcheck source=selftests/lib/ktap.sh
+. "$(dirname "$0")/../lib/ktap.sh"
 
 # result NAME [FILE]: by the last status; the file says what is wrong
 result() {
-	local status=$?
-	number=$((number + 1))
-	if [ $status -eq 0 ]; then
-		echo "ok $number $1"
-		return
-	fi
-	failed=1
-	echo "not ok $number $1"
-	if [ -n "${2:-}" ]; then
-		head -n 20 "$2" | cut -c1-160 | sed 's/^/# /'
-	fi
+	ktap_result $? "$@"
 }
 
 # A configuration that has what the series touches, and no debugging that only
@@ -130,10 +121,9 @@ try_series() {
 	cd "$repository" || exit 1
 }
 
-echo TAP version 13
+ktap_begin ""
 for version in "$@"; do
 	try_series "$version"
 done
 rm -rf "$work"
-echo "1..$number"
-exit $failed
+ktap_end

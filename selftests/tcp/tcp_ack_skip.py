@@ -3,7 +3,7 @@
 """Which segments the kernel acknowledges, and when, one KTAP test per rule.
 
 Runs as root in a lab kernel with the ACK-skip series of kernel/ackskip/patches; in
-one without it everything is skipped. With the module tcp_ackskip on another
+one without it they fail. With the module tcp_ackskip on another
 kernel, what the module does not give is skipped. The rules are those of tcp_ack_skip in
 Documentation/networking/ip-sysctl.rst, the numbers RFC 5681's and the sysctls'.
 
@@ -28,6 +28,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
 
+from ktap import Ktap
 from lab_network import Broken
 from tcp_peer import AE, CE, CWR, ECE, ECT0, FIN, KERNEL_PORT, Peer, exact_timers, open_tun
 
@@ -469,10 +470,8 @@ def sysctl_ranges(_: Link) -> None:
 
 def main(tests: Sequence[tuple[str, Test]]) -> int:
     """Each test, or those named on the command line, by IPv4 and IPv6, without and with GRO."""
-    print("TAP version 13")
     if not (SYSCTL / "tcp_ack_skip").exists():
-        print("1..0 # SKIP this kernel has no tcp_ack_skip")
-        return 0
+        sys.exit("Bail out! this kernel has no tcp_ack_skip: neither the series nor the module")
     variants = [
         (family, gro) for family in (socket.AF_INET, socket.AF_INET6) for gro in (False, True)
     ]
@@ -484,14 +483,13 @@ def main(tests: Sequence[tuple[str, Test]]) -> int:
         for number, (name, run) in enumerate(tests)
         if (not wanted or name in wanted) and (not turns or number % len(variants) == index)
     ]
-    print(f"1..{len(cases)}")
+    ktap = Ktap(len(cases))
     exact_timers()
     tuns: dict[bool, int] = {}
     for gro in (False, True):
         name = f"tun{int(gro)}"
         tuns[gro] = open_tun(name, gro)
         Path(f"/proc/sys/net/ipv6/conf/{name}/accept_dad").write_text("0\n")
-    failed = 0
     for number, (name, run, family, gro) in enumerate(cases, 1):
         device = f"tun{int(gro)}"
         for command in (
@@ -504,13 +502,12 @@ def main(tests: Sequence[tuple[str, Test]]) -> int:
         words = f"{name} {'ipv4' if family == socket.AF_INET else 'ipv6'}{' gro' if gro else ''}"
         try:
             run(Link(tuns[gro], family, 40000 + number))
-            print(f"ok {number} {words}", flush=True)
+            ktap.result(True, words)
         except Absent as what:
-            print(f"ok {number} {words} # SKIP {what}", flush=True)
+            ktap.skip(words, str(what))
         except Broken as problem:
-            failed += 1
-            print(f"not ok {number} {words}\n# {problem}", flush=True)
-    return 1 if failed else 0
+            ktap.result(False, words, str(problem))
+    return ktap.end()
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
 
+from ktap import Ktap
 from lab_network import Broken
 from tcp_path import (
     IPPROTO_MPTCP,
@@ -53,18 +54,18 @@ def per_ack(skip: int, protocol: int) -> float:
 
 
 def main() -> int:
-    print("TAP version 13\n1..4")
+    skips = (0, 1, 3, 7)
+    ktap = Ktap(len(skips))
     build()
     shape(PATH)
-    failed, base = 0, 0.0
-    for number, skip in enumerate((0, 1, 3, 7), 1):
+    base = 0.0
+    for skip in skips:
         tcp, mptcp = per_ack(skip, 0), per_ack(skip, IPPROTO_MPTCP)
         base = mptcp if skip == 0 else base
         good = abs(mptcp / tcp - 1) <= 0.02 and mptcp >= base * min(skip + 1, 1.9)
-        failed += not good
-        print(f"# {tcp:.2f} segments per ACK of TCP, {mptcp:.2f} of MPTCP")
-        print(f"{'ok' if good else 'not ok'} {number} mptcp skip {skip}", flush=True)
-    return 1 if failed else 0
+        figures = f"{tcp:.2f} segments per ACK of TCP, {mptcp:.2f} of MPTCP"
+        ktap.result(good, f"mptcp skip {skip}", figures)
+    return ktap.end()
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
 
+from ktap import Ktap
 from tcp_path import Link, Skip, Transfer, build, configure, drop_every, periods, shape, transfer
 
 FLOOR = 0.97  # of skip 0's goodput
@@ -177,29 +178,20 @@ def main() -> int:
     chosen = [cell for cell in chosen if set(args.words) <= set(cell.name.split())]
     if args.seeds:
         chosen = [replace(cell, seeds=args.seeds) for cell in chosen]
-    print("TAP version 13")
     build()
-    print(f"1..{len(chosen) + 2 * (len(skips) - 1)}")
+    ktap = Ktap(len(chosen) + 2 * (len(skips) - 1))
     numbers = " | ".join(f"skip {skip}" for skip in skips[1:])
-    print(f"# Mb/s | {numbers} | timeouts | D-SACKs | ACKs")
+    ktap.comment(f"Mb/s | {numbers} | timeouts | D-SACKs | ACKs")
     everything: dict[int, list[Transfer]] = {skip: [] for skip in skips}
-    number = failed = 0
-
-    def result(good: bool, name: str, remarks: Iterable[str]) -> None:
-        nonlocal number, failed
-        number, failed = number + 1, failed + (not good)
-        lines = [f"# {remark}" for remark in remarks]
-        print("\n".join([*lines, f"{'ok' if good else 'not ok'} {number} {name}"]), flush=True)
-
     for cell in chosen:
         done = measure(cell, skips, args.after)
         row, wrong = judge(done)
-        result(not wrong, cell.name, [row, *wrong])
+        ktap.result(not wrong, cell.name, row, *wrong)
         for skip, transfers in done.items():
             everything[skip] += transfers
     for name, figures, good in judge_all(everything):
-        result(good, name, [figures])
-    return 1 if failed else 0
+        ktap.result(good, name, figures)
+    return ktap.end()
 
 
 if __name__ == "__main__":

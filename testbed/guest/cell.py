@@ -71,7 +71,7 @@ def air_words(medium: dict[str, Any]) -> list[str]:
         words += ["--rts", str(medium["rts"])]
     if medium["channel"] != "ideal":
         words += ["--channel", medium["channel"]]
-    for pair in medium["hidden"].split():
+    for pair in medium["hidden"]:
         words += ["--hidden", pair]
     return words
 
@@ -97,7 +97,7 @@ class Cell:
     def __init__(self, run_dir: Path, plan: dict[str, Any]) -> None:
         self.run_dir = run_dir
         self.plan = plan
-        self.tools: dict[str, str] = plan["tools"]
+        self.tools: dict[str, Any] = plan["programs"]
         self.stations = [f"sta{k}" for k in range(1, plan["station"]["count"] + 1)]
         self.tc_env = dict(os.environ, TC_LIB_DIR=self.tools["tc_lib_dir"])
         self.running: list[tuple[str, subprocess.Popen[str]]] = []
@@ -136,9 +136,9 @@ class Cell:
 
     def radios(self) -> None:
         """Load the kernel modules: one radio for the access point and one per station."""
-        for module in self.plan["modules"]:
+        for module in self.tools["modules"]:
             run(["insmod", module])
-        run(["insmod", self.plan["hwsim"], f"radios={len(self.stations) + 1}"])
+        run(["insmod", self.tools["hwsim"], f"radios={len(self.stations) + 1}"])
 
     def medium(self) -> None:
         """Put the radios on the air of dcfmedium; without it hwsim's own would be perfect."""
@@ -151,7 +151,7 @@ class Cell:
             words += ["--pcap", str(self.run_dir / "air.pcapng")]
         if medium["record"]:
             words += ["--record", str(self.run_dir / "arrivals.txt")]
-        fields = dict(word.split(",", 1) for word in medium["stations"].split())
+        fields = medium["stations"]
         for number, name in enumerate(["ap", *self.stations]):
             said = f",{fields[name]}" if name in fields else ""
             if number and (attempts := self.plan["station"]["retry"]):
@@ -339,11 +339,7 @@ class Cell:
 
 def sysctls(role: dict[str, Any]) -> list[str]:
     """NAME=VALUE of each sysctl the plan has for a role's namespaces."""
-    return [
-        f"{key.removeprefix('sysctl.')}={value}"
-        for key, value in role.items()
-        if key.startswith("sysctl.")
-    ]
+    return [f"{name}={value}" for name, value in role["sysctls"].items()]
 
 
 def mib_counters(text: str) -> dict[str, int]:

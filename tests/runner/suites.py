@@ -70,15 +70,13 @@ def suites() -> list[Suite]:
 
 
 def _pytest() -> Iterator[Suite]:
-    """One for each folder with such tests: tests/NAME, tools/NAME/tests, and tests itself."""
+    """One for each folder with such tests: tests/NAME and tools/NAME/tests."""
     folders = {path.parent for path in REPOSITORY.glob("tests/*/test_*.py")}
     folders |= {path.parent for path in REPOSITORY.glob("tools/*/tests/test_*.py")}
     longest_first = ("experiments", "apbed", "medium")
     names = {(path.parent if path.name == "tests" else path).name: path for path in folders}
     for name in sorted(names, key=lambda name: (*(name != one for one in longest_first), name)):
         yield Suite(name, f".venv/bin/pytest -q {names[name].relative_to(REPOSITORY)}")
-    if any(REPOSITORY.glob("tests/test_*.py")):
-        yield Suite("house", ".venv/bin/pytest -q tests/test_*.py")
 
 
 def _static() -> Iterator[Suite]:

@@ -9,8 +9,10 @@ here=$(realpath "$(dirname "$0")")
 bin=$(realpath "$1")
 theirs=/usr/share/bash-completion
 export TC_LIB_DIR=$here/../../build/tc
-count=0
-failed=0
+# shellcheck source=selftests/lib/ktap.sh
+. "$here/../../selftests/lib/ktap.sh"
+answer=$(mktemp)
+trap 'rm -f "$answer"' EXIT
 
 # offered LINE [SOURCE]...: completions for the end of LINE, sorted, in one line.
 offered() {
@@ -32,15 +34,9 @@ offered() {
 }
 
 result() {
-	count=$((count + 1))
-	if [ "$2" = "$3" ]; then
-		echo "ok $count - $1"
-	else
-		echo "not ok $count - $1"
-		echo "# offered:  $2"
-		echo "# expected: $3"
-		failed=1
-	fi
+	printf '%s\n' "offered:  $2" "expected: $3" > "$answer"
+	[ "$2" = "$3" ]
+	ktap_result $? "$1" "$answer"
 }
 
 # expect LINE WORDS: exactly these, with nobody's completion but ours.
@@ -58,7 +54,7 @@ known() {
 	result "$1 ... $2" "missing:$missing of$all" "missing: of$all"
 }
 
-echo "KTAP version 1"
+ktap_begin ""
 set="tc qdisc replace dev wlan0 root"
 expect "$set " "ackwrr inflight lasack"
 expect "tc -s qdisc add dev wlan0 parent 1:1 handle 2: la" "lasack"
@@ -109,8 +105,7 @@ if [ -r "$theirs/completions/tc" ] && [ -r "$theirs/bash_completion" ]; then
 		_lasack_tc; complete -p tc' "${both[@]}" 2>&1)" "complete -F _lasack_tc tc"
 	result "our options beside theirs" "$(offered "$set lasack fl" "${both[@]}")" "floor flows"
 else
-	count=$((count + 1))
-	echo "ok $count - with tc's own completion # SKIP bash-completion is not installed"
+	ktap_skip "with tc's own completion" "bash-completion is not installed"
 fi
 
 expect "$bin/lasack-top --sort " "attained backlog rate"
@@ -133,5 +128,4 @@ known "$apbed run --" "--set --out --jobs --dry-run --json"
 expect "$apbed run dem" demo
 expect "$apbed kernel bu" build
 known "$apbed kernel build --" "--version --debug"
-echo "1..$count"
-exit $failed
+ktap_end

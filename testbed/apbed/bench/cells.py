@@ -14,6 +14,8 @@ from dataclasses import dataclass
 # at random and AT_RANDOM packets stay queued: most flows have none then.
 WINDOWS = {1: 100, 10: 20, 100: 10, 1000: 5, 10_000: 1}
 AT_RANDOM = 10_000
+SEGMENTS = 16  # of a GSO packet, as in qdisc_bench.c
+TRUESIZE = 1900  # bytes, on average, of ACKs and data
 SLACK = 1000  # packets of limit above what stays queued
 LASACK_FLOWS = (1024, 65535)  # its default and its most
 SFQ_MOST = (65408, 65536)  # flows and divisor (net/sched/sch_sfq.c)
@@ -46,8 +48,15 @@ class Cell:
 
     @property
     def limit(self) -> int:
-        """Packets a discipline may hold."""
-        return self.depth if self.overload else self.depth + SLACK
+        """Packets a discipline may hold; some cut up those of many segments."""
+        if self.overload:
+            return self.depth
+        return (self.depth + SLACK) * (SEGMENTS if self.gso else 1)
+
+    @property
+    def memory(self) -> str:
+        """Bytes a discipline may hold that counts nothing else, for tc."""
+        return f"{self.depth * TRUESIZE}b" if self.overload else "256m"
 
     def settings(self) -> dict[str, int]:
         """Parameters of qdisc_bench."""
@@ -126,7 +135,7 @@ def _room(discipline: str, cell: Cell) -> str:
     if discipline == "fq_codel":
         return f"limit {cell.limit} memory_limit 256m"
     if discipline == "cake":
-        return "memlimit 256m"
+        return f"memlimit {cell.memory}"
     if discipline == "lasack":
         fewest, most = LASACK_FLOWS
         known = min(max(cell.flows, fewest), most)
