@@ -16,7 +16,7 @@
 
 static const struct nla_policy ackwrr_policy[TCA_ACKWRR_MAX + 1] = {
 	[TCA_ACKWRR_LIMIT]	= { .type = NLA_U32 },
-	[TCA_ACKWRR_INFLIGHT]	= INFLIGHT_POLICY_BOUND,
+	[TCA_ACKWRR_INFLIGHT]	= { .type = NLA_U32 },
 	[TCA_ACKWRR_WEIGHT_DATA] = { .type = NLA_U32 },
 	[TCA_ACKWRR_WEIGHT_ACK]	= { .type = NLA_U32 },
 };
@@ -89,11 +89,9 @@ int ackwrr_config_parse(struct ackwrr_config *config, struct nlattr *opt,
 	err = nla_parse_nested(tb, TCA_ACKWRR_MAX, opt, ackwrr_policy, extack);
 	if (err < 0)
 		return err;
-	err = ackwrr_parse_weights(config->weights, tb, extack) ?:
-	      ackwrr_parse_limit(&config->limit, tb[TCA_ACKWRR_LIMIT], extack);
-	if (!err && tb[TCA_ACKWRR_INFLIGHT])
-		config->inflight = nla_get_u32(tb[TCA_ACKWRR_INFLIGHT]);
-	return err;
+	return ackwrr_parse_weights(config->weights, tb, extack) ?:
+	       ackwrr_parse_limit(&config->limit, tb[TCA_ACKWRR_LIMIT], extack) ?:
+	       inflight_parse_bound(tb[TCA_ACKWRR_INFLIGHT], &config->inflight, extack);
 }
 
 /**
