@@ -37,7 +37,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--quick", action="store_true", help="few cells, kinds and rounds")
-    parser.add_argument("--kinds", metavar="KIND;KIND...", help="each as tc's words, without room")
+    parser.add_argument("--kinds", metavar="KIND;KIND...", help="queue disciplines, in tc's words")
     parser.add_argument("--cells", metavar="CELL;CELL...", help="names as --list prints them")
     parser.add_argument("--rounds", type=int, metavar="N", help="turns of each kind (31, quick 11)")
     parser.add_argument(

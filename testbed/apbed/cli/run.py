@@ -41,11 +41,16 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="replace a value of the scenario; a list sweeps over it",
+        help="replace a value of the scenario; a list of values is a sweep",
     )
-    parser.add_argument("--out", type=Path, metavar="DIR", help="where to (default out/NAME)")
     parser.add_argument(
-        "--jobs", type=_count, metavar="N", help="guests at once (default: one per processor)"
+        "--out", type=Path, metavar="DIR", help="directory of the results (default out/NAME)"
+    )
+    parser.add_argument(
+        "--jobs",
+        type=_count,
+        metavar="N",
+        help="lab kernels at a time (default: one per processor)",
     )
     parser.add_argument("--dry-run", action="store_true", help="list the runs and stop")
     parser.add_argument("--json", action="store_true", help="print summary.json instead of a table")
