@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from apbed.cli import main
 from apbed.errors import ApbedError
 from apbed.scenario import catalogue, parse
 from apbed.scenario.plan import Plan, Sleep
@@ -269,3 +270,12 @@ def test_a_mix_is_a_station_for_each_connection(tmp_path: Path) -> None:
     for word in ("dl0-ul0", "dl26-ul25", "2-2", "ul1-dl1"):
         with pytest.raises(ApbedError, match=r"mix = .*: expected such as 'dl2-ul1'"):
             parse.load(mixed, [f"mix={word}"])
+
+
+def test_list_names_what_run_takes(capsys: pytest.CaptureFixture[str]) -> None:
+    """Every name that `apbed list` prints is one of the catalogue's, with as many runs."""
+    assert main(["list", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)["scenarios"]
+    assert [one["name"] for one in listed] == [path.stem for path in catalogue.files()]
+    (demo,) = [one for one in listed if one["name"] == "demo"]
+    assert demo["runs"] == 3 and "up-down-fairness" in demo["source"]

@@ -22,7 +22,7 @@ ACK_SKIP = (
 # Options of `apbed boot`: the default line's kernel, and that with KASAN, lockdep and so on.
 DEFAULT, DEBUG = "", "--debug"
 KUNIT = "-c 'kernel/common/tests/kunit.sh build/modules/$(uname -r)-um'"
-OPERATIONS = "'qdisc/random_operations.py 2000' qdisc/refusals.py"
+OPERATIONS = "'qdisc/random_operations.py 2000' qdisc/refusals.py qdisc/ack_queue.py"
 LAB_LIMIT_S = 14400  # processor seconds of one boot; silence ends it long before
 DISTRO = "x86-64 with apt and the package linux-image-amd64"
 

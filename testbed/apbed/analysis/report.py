@@ -13,7 +13,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from apbed.analysis import plots
+from apbed.analysis import ack_plots, plots
 from apbed.analysis.comparison import (
     Row,
     Spread,
@@ -41,7 +41,7 @@ def write_report(directory: Path) -> Path:
     """Write DIR/report.html and its pictures from DIR/summary.json; return the page.
 
     Pictures of their own: goodput.svg and .png of long flows, response.svg and .png of
-    transfers; each where a scenario has such.
+    transfers, acks.svg and .png of runs that differ in their ACKs; each where there are such.
     """
     summary = read_object(directory / "summary.json")
     if summary is None:
@@ -49,10 +49,12 @@ def write_report(directory: Path) -> Path:
     manifest = read_object(directory / "manifest.json") or {}
     rows = compare(summary)
     title = str(manifest.get("title") or summary["scenario"])
+    acks = ack_plots.thinner_acks([run for run in summary["runs"] if run["valid"]])
     sections = [
         _header(summary, title, rows),
         _invalid(summary["runs"]),
         *_results(rows),
+        _acks_picture(acks),
         _medium(rows),
         _method(directory, summary, manifest),
         _every_run(summary["runs"]),
@@ -61,6 +63,8 @@ def write_report(directory: Path) -> Path:
         _keep(directory / "goodput", plots.goodput_over_time(rows))
     if has_transfers(rows):
         _keep(directory / "response", plots.response_by_size(rows))
+    if acks:
+        _keep(directory / "acks", acks)
     page = directory / "report.html"
     _write(page, document(title, "\n".join(filter(None, sections))).encode())
     return page
@@ -237,6 +241,17 @@ def _response_picture(rows: Sequence[Row]) -> str:
         "<figcaption>Transfers of all seeds in order of size, in bins of as many each; the mean "
         "of those that ended. As in figures 4 and 5 of layer2-layer3 (Documentation/papers.md)."
         "</figcaption></figure>"
+    )
+
+
+def _acks_picture(figure: Figure | None) -> str:
+    if figure is None:
+        return ""
+    shown = picture(plots.to_svg(figure), "What sending fewer ACKs gives.", "wide")
+    return (
+        f"<h2>Fewer ACKs</h2>\n<figure>{shown}\n<figcaption>Dots: means over the seeds, bars: "
+        "their range. Lines with an equation's number are the model of http-queueing "
+        "(Documentation/papers.md).</figcaption></figure>"
     )
 
 

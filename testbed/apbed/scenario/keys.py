@@ -93,7 +93,6 @@ FLOW_KEYS: dict[str, Key] = {
     "renew_s": Key(float, 0.0, 0, 86400),
     "stagger_s": Key(float, 0.0, 0, 86400),  # of station "each"; no flow has it
 }
-PULSES = ("pulse", "pulse_down")
 SLEEP_KEYS: dict[str, Key] = {
     "station": Key(str),
     "start_s": Key(int, low=1, high=86400),
