@@ -21,7 +21,7 @@ loops=
 # shellcheck disable=SC2317 # called when the script ends
 cleanup() {
 	# shellcheck disable=SC2086 # lists of process ids, or nothing
-	[ -z "$generators$loops" ] || kill $generators $loops 2> "$work/kill"
+	[ -z "$generators$loops" ] || { kill $generators $loops; pkill flowgen; } 2> "$work/kill"
 	for space in "$near" "$link" "$far" smp-brief; do
 		ip netns del "$space" 2> "$work/netns"
 	done
@@ -83,30 +83,31 @@ build_network() {
 	done
 }
 
-# Datagrams end when the link is down; so again.
-pulse() {
+# again SPACE WORDS...: flowgen there, again whenever it ends because the link is
+# down. tc(8) goes before it, or an emulated machine never gets to run it.
+again() {
+	space=$1
+	shift
 	while :; do
-		ip netns exec "$near" nice -n 19 "$flowgen" pulse --id pulse --host 10.9.0.2 \
-			--port 7002 --count 100000000 --every 0.005 --bytes 200 --out "$work/pulse"
-		sleep 0.5
-	done 2> "$work/pulse-errors"
+		ip netns exec "$space" nice -n 19 "$flowgen" "$@"
+		sleep 1
+	done > "$work/flowgen-says" 2>&1
 }
 
-# TCP flows both ways and a stream of datagrams, each a process of its own. tc(8) goes
-# before them, or an emulated machine never gets to run it.
+# TCP flows both ways and a stream of datagrams, each a process of its own.
 start_traffic() {
-	ip netns exec "$near" nice -n 19 "$flowgen" serve --port 7001 --out "$work/served" &
+	again "$near" serve --port 7001 --out "$work/served" &
 	generators=$!
-	ip netns exec "$far" nice -n 19 "$flowgen" serve --port 7002 --out "$work/pulses" &
+	again "$far" serve --port 7002 --out "$work/pulses" &
 	generators="$generators $!"
 	sleep 2
 	for flow in 10.9.0.1:down 10.9.0.1:up fd00::1:down fd00::1:up; do
-		ip netns exec "$far" nice -n 19 "$flowgen" run --id "$flow" --host "${flow%:*}" \
-			--port 7001 --dir "${flow##*:}" --seconds 100000 \
-			--out "$work/flow-$flow" &
+		again "$far" run --id "$flow" --host "${flow%:*}" --port 7001 \
+			--dir "${flow##*:}" --seconds 100000 --out "$work/flow-$flow" &
 		generators="$generators $!"
 	done
-	pulse &
+	again "$near" pulse --id pulse --host 10.9.0.2 --port 7002 --count 100000000 \
+		--every 0.005 --bytes 200 --out "$work/pulse" &
 	generators="$generators $!"
 }
 
@@ -146,6 +147,7 @@ configure() {
 		[ "$space" = near ] && space=$near || space=$far
 		# shellcheck disable=SC2086 # words for tc
 		quietly ip netns exec "$space" tc qdisc $words
+		echo "# tc qdisc $words"
 		sleep 0.1
 	done < "$work/operations"
 	echo pass >> "$work/passes"
@@ -266,6 +268,7 @@ happened flaps "device down and up"
 happened namespaces "namespaces that ended with packets queued"
 # shellcheck disable=SC2086 # lists of process ids
 kill $loops $generators
+pkill flowgen
 loops=
 generators=
 sleep 2
