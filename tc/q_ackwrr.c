@@ -79,11 +79,6 @@ static int ackwrr_print_qopt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
 	return 0;
 }
 
-static void print_count(const char *key, const char *format, __u64 value)
-{
-	print_color_u64(PRINT_ANY, COLOR_NONE, key, format, value);
-}
-
 /* Connections, to the hundredth. */
 static void print_estimate(const char *key, const char *format, __u32 estimate)
 {
@@ -134,9 +129,7 @@ static int ackwrr_print_xstats(struct qdisc_util *qu, FILE *f,
 	print_count("up_free_bytes", " %" PRIu64 "b", st.up_free);
 	print_lag(st.lag);
 	print_nl();
-	print_count("in_flight", "  in_flight %" PRIu64, st.in_flight);
-	print_count("throttled", " throttled %" PRIu64, st.throttled);
-	print_count("untracked", " untracked %" PRIu64, st.untracked);
+	print_below(&st.below);
 	return 0;
 }
 

@@ -5,7 +5,6 @@
  * Principle: besides the counters it says whether holding packets back works; on
  * a device that frees packets before it sends them it cannot.
  */
-#include <inttypes.h>
 #include "../kernel/uapi/pkt_sch_inflight.h"
 #include "qdisc_options.h"
 
@@ -58,31 +57,7 @@ static int inflight_print_xstats(struct qdisc_util *qu, FILE *f,
 	if (!xstats)
 		return 0;
 	xstats_copy(&st, sizeof(st), xstats);
-
-	print_color_uint(PRINT_ANY, COLOR_NONE, "in_flight", "  in_flight %u",
-			 st.packets);
-	print_color_uint(PRINT_ANY, COLOR_NONE, "in_flight_bytes", " bytes %u",
-			 st.bytes);
-	print_color_uint(PRINT_ANY, COLOR_NONE, "counted", " counted %u", st.counted);
-	if (st.auto_limit) {
-		print_color_uint(PRINT_ANY, COLOR_NONE, "auto_limit_bytes",
-				 " auto_limit %ub", st.auto_limit);
-		print_color_uint(PRINT_ANY, COLOR_NONE, "auto_limit_packets",
-				 " %up", st.auto_packets);
-	}
-	print_nl();
-	print_color_u64(PRINT_ANY, COLOR_NONE, "tracked",
-			"  tracked %" PRIu64, st.tracked);
-	print_color_u64(PRINT_ANY, COLOR_NONE, "untracked",
-			" untracked %" PRIu64, st.untracked);
-	print_color_u64(PRINT_ANY, COLOR_NONE, "throttled",
-			" throttled %" PRIu64, st.throttled);
-	print_color_u64(PRINT_ANY, COLOR_NONE, "stalls",
-			" stalls %" PRIu64, st.stalls);
-	print_color_uint(PRINT_ANY, COLOR_NONE, "stalled", " stalled %u", st.stalled);
-	print_nl();
-	print_color_u64(PRINT_ANY, COLOR_NONE, "early", "  early %" PRIu64, st.early);
-	print_backpressure(st.backpressure);
+	print_below(&st);
 	return 0;
 }
 

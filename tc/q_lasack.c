@@ -112,11 +112,6 @@ static int lasack_print_qopt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
 	return 0;
 }
 
-static void print_count(const char *key, const char *format, __u64 value)
-{
-	print_color_u64(PRINT_ANY, COLOR_NONE, key, format, value);
-}
-
 static int lasack_print_xstats(struct qdisc_util *qu, FILE *f,
 			       struct rtattr *xstats)
 {
@@ -163,20 +158,7 @@ static int lasack_print_xstats(struct qdisc_util *qu, FILE *f,
 	print_count("truncated", " truncated %" PRIu64, st.truncated);
 	print_count("malformed", " malformed %" PRIu64, st.malformed);
 	print_nl();
-	print_count("in_flight", "  in_flight %" PRIu64, st.in_flight);
-	print_count("throttled", " throttled %" PRIu64, st.throttled);
-	print_count("untracked", " untracked %" PRIu64, st.untracked);
-	print_count("stalls", " stalls %" PRIu64, st.stalls);
-	print_count("stalled", " stalled %" PRIu64, st.stalled);
-	print_nl();
-	print_count("in_flight_bytes", "  in_flight_bytes %" PRIu64, st.in_flight_bytes);
-	if (st.in_flight_limit)
-		print_count("in_flight_limit", " limit %" PRIu64 "p", st.in_flight_limit);
-	if (st.in_flight_limit_bytes)
-		print_count("in_flight_limit_bytes", " %" PRIu64 "b",
-			    st.in_flight_limit_bytes);
-	print_count("early", " early %" PRIu64, st.early);
-	print_backpressure(st.backpressure);
+	print_below(&st.below);
 	return 0;
 }
 

@@ -5,10 +5,10 @@
  * Principle: an operator's mistake costs one line that names the option and
  * says what it takes; nothing is sent to the kernel then.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include "../kernel/uapi/pkt_sch_inflight.h"
 #include "qdisc_options.h"
 
 #define OPTIONS_MAX	16
@@ -304,15 +304,42 @@ void xstats_copy(void *to, size_t size, const struct rtattr *xstats)
 	memcpy(to, RTA_DATA(xstats), there < size ? there : size);
 }
 
-void print_backpressure(__u32 state)
+static void print_backpressure(__u32 state)
 {
 	static const char *const words[] = {
 		[TC_INFLIGHT_UNTRIED] = "untried",
-		[TC_INFLIGHT_EFFECTIVE] = "effective",
-		[TC_INFLIGHT_INEFFECTIVE] = "ineffective",
+		[TC_INFLIGHT_AIR] = "air",
+		[TC_INFLIGHT_BUS] = "bus",
+		[TC_INFLIGHT_NONE] = "none",
 	};
 
 	if (state < sizeof(words) / sizeof(words[0]))
 		print_color_string(PRINT_ANY, COLOR_NONE, "backpressure",
 				   " backpressure %s", words[state]);
+}
+
+void print_count(const char *key, const char *format, __u64 value)
+{
+	print_color_u64(PRINT_ANY, COLOR_NONE, key, format, value);
+}
+
+void print_below(const struct tc_inflight_xstats *st)
+{
+	print_count("in_flight", "  in_flight %" PRIu64, st->packets);
+	print_count("in_flight_bytes", " bytes %" PRIu64, st->bytes);
+	print_count("counted", " counted %" PRIu64, st->counted);
+	if (st->limit)
+		print_count("in_flight_limit", " limit %" PRIu64 "p", st->limit);
+	if (st->limit_bytes)
+		print_count("in_flight_limit_bytes", " %" PRIu64 "b", st->limit_bytes);
+	print_nl();
+	print_count("tracked", "  tracked %" PRIu64, st->tracked);
+	print_count("untracked", " untracked %" PRIu64, st->untracked);
+	print_count("lost", " lost %" PRIu64, st->lost);
+	print_count("throttled", " throttled %" PRIu64, st->throttled);
+	print_count("stalls", " stalls %" PRIu64, st->stalls);
+	print_count("stalled", " stalled %" PRIu64, st->stalled);
+	print_nl();
+	print_count("early", "  early %" PRIu64, st->early);
+	print_backpressure(st->backpressure);
 }

@@ -5,6 +5,7 @@
 #ifndef LASACK_QDISC_OPTIONS_H
 #define LASACK_QDISC_OPTIONS_H
 
+#include "../kernel/uapi/pkt_sch_inflight.h"
 #include "tc_plugin.h"
 
 /* Written as in tc(8), "PARAMETERS"; what goes to the kernel is a u32. */
@@ -63,10 +64,13 @@ void qdisc_options_print(const struct qdisc_option *options,
  */
 void xstats_copy(void *to, size_t size, const struct rtattr *xstats);
 
+/* A number, printed by @format (one PRIu64), in JSON as @key. */
+void print_count(const char *key, const char *format, __u64 value);
+
 /**
- * print_backpressure() - whether holding packets back works
- * @state: enum tc_inflight_backpressure; one this file does not know is left out
+ * print_below() - what a qdisc with a bound says of the packets below it
+ * @st: its statistics; a backpressure this file does not know is left out
  */
-void print_backpressure(__u32 state);
+void print_below(const struct tc_inflight_xstats *st);
 
 #endif

@@ -5,11 +5,11 @@
  * Principle: every place is allocated with the table, so no packet waits for
  * memory and a flood of connections costs nobody else's. A new flow takes an
  * unused place, else that of a flow that has ended, else of one that has been
- * idle for long. To find that one a hand goes round the places and passes over
- * those used again since it came by last (the CLOCK of F. J. Corbato, "A Paging Experiment
- * with the Multics System", 1968): no line of idle flows has to be kept, so a
- * packet of a known flow touches no other flow. A flow that was busy but once is
- * not passed over: those of a flood take each other's places.
+ * idle for long. Idle flows stand in line in the order in which they fell idle first;
+ * one that was busy again since is not forgotten when its turn comes, but goes to the end (the
+ * "second chance" of the CLOCK of F. J. Corbato, "A Paging Experiment with the Multics
+ * System", 1968). So a packet of a known flow touches no other flow, and flows of a flood,
+ * busy but once, take each other's places.
  *
  * The hash is secret and the whole key is compared: nobody can make flows
  * collide from outside, and flows that do are never taken for one. It is
@@ -31,8 +31,6 @@
 
 /* No chain is longer, whatever the secret is: then a flow finds no place. */
 #define FLOW_TABLE_CHAIN	16
-/* Places the hand looks at for a new flow. */
-#define FLOW_TABLE_SCAN		64
 /* Places that are swept at once. */
 #define FLOW_TABLE_SWEEP	64U
 
@@ -92,7 +90,7 @@ struct flow_entry *flow_table_find(const struct flow_table *table,
 /* Takes a flow out of its bucket's chain. */
 static void flow_table_unhash(struct flow_table *table, struct flow_entry *entry)
 {
-	u32 number = entry->number + 1;
+	u32 number = flow_table_number(table, entry) + 1;
 	u32 *bucket = flow_table_bucket(table, entry->hash);
 	struct flow_entry *before;
 
@@ -118,7 +116,7 @@ void flow_table_forget(struct flow_table *table, struct flow_entry *entry)
 	flow_table_unhash(table, entry);
 	entry->in_use = 0;
 	entry->next = table->unused;
-	table->unused = entry->number + 1;
+	table->unused = flow_table_number(table, entry) + 1;
 	table->flows--;
 }
 
@@ -131,6 +129,36 @@ void flow_table_wake(struct flow_table *table, struct flow_entry *entry)
 	table->busy++;
 }
 
+/* Appends to the line of the idle. */
+static void flow_table_line_up(struct flow_table *table, struct flow_entry *entry)
+{
+	struct flow_line *line = &table->idle_line;
+	u32 number = flow_table_number(table, entry) + 1;
+
+	entry->in_idle = 1;
+	entry->recent = 0;
+	entry->next_idle = 0;
+	if (line->first)
+		flow_table_place(table, line->last - 1)->next_idle = number;
+	else
+		line->first = number;
+	line->last = number;
+}
+
+static void flow_table_line_up_ended(struct flow_table *table, struct flow_entry *entry)
+{
+	struct flow_line *line = &table->ended_line;
+	u32 number = flow_table_number(table, entry) + 1;
+
+	entry->in_ended = 1;
+	entry->next_ended = 0;
+	if (line->first)
+		flow_table_place(table, line->last - 1)->next_ended = number;
+	else
+		line->first = number;
+	line->last = number;
+}
+
 /**
  * flow_table_idle() - the flow has nothing to do, and is remembered
  * @table: the table
@@ -139,30 +167,24 @@ void flow_table_wake(struct flow_table *table, struct flow_entry *entry)
  */
 void flow_table_idle(struct flow_table *table, struct flow_entry *entry, u32 now)
 {
-	u32 number = entry->number + 1;
-
 	entry->idle_since = now;
 	entry->busy = 0;
 	table->busy--;
-	if (!entry->finished || entry->in_ended)
-		return;
-	entry->in_ended = 1;
-	entry->next_ended = 0;
-	if (table->ended)
-		flow_table_place(table, table->ended_last - 1)->next_ended = number;
-	else
-		table->ended = number;
-	table->ended_last = number;
+	if (!entry->in_idle)
+		flow_table_line_up(table, entry);
+	if (entry->finished && !entry->in_ended)
+		flow_table_line_up_ended(table, entry);
 }
 
 /* The first flow that has ended, and has not begun again since; or NULL. */
 static struct flow_entry *flow_table_first_ended(struct flow_table *table)
 {
+	struct flow_line *line = &table->ended_line;
 	struct flow_entry *entry;
 
-	while (table->ended) {
-		entry = flow_table_place(table, table->ended - 1);
-		table->ended = entry->next_ended;
+	while (line->first) {
+		entry = flow_table_place(table, line->first - 1);
+		line->first = entry->next_ended;
 		entry->in_ended = 0;
 		if (entry->in_use && !entry->busy && entry->finished)
 			return entry;
@@ -171,31 +193,27 @@ static struct flow_entry *flow_table_first_ended(struct flow_table *table)
 }
 
 /*
- * An idle flow that was not used again for a round of the hand, or if none is near the one that
- * has been idle for longest of those that are; or NULL.
+ * The flow whose turn it is to be forgotten, or NULL: all are busy. Those that are passed over
+ * have been busy since they joined the line, so each packet pays for one at most.
  */
-static struct flow_entry *flow_table_old(struct flow_table *table)
+static struct flow_entry *flow_table_first_idle(struct flow_table *table)
 {
-	struct flow_entry *entry, *found = NULL;
-	u32 i;
+	struct flow_line *line = &table->idle_line;
+	struct flow_entry *entry;
 
-	if (table->busy >= table->size)
-		return NULL;
-	for (i = 0; i < min_t(u32, FLOW_TABLE_SCAN, 2 * table->size); i++) {
-		entry = flow_table_place(table, table->hand);
-		if (++table->hand == table->size)
-			table->hand = 0;
-		if (entry->busy || !entry->in_use)
+	while (line->first) {
+		entry = flow_table_place(table, line->first - 1);
+		line->first = entry->next_idle;
+		entry->in_idle = 0;
+		if (line->first)
+			prefetchw(flow_table_place(table, line->first - 1));
+		if (!entry->in_use || entry->busy)
 			continue;
-		if (!entry->recent) {
-			prefetchw(flow_table_place(table, table->hand));
+		if (!entry->recent)
 			return entry;
-		}
-		entry->recent = 0;
-		if (!found || (s32)(entry->idle_since - found->idle_since) < 0)
-			found = entry;
+		flow_table_line_up(table, entry);
 	}
-	return found;
+	return NULL;
 }
 
 static struct flow_entry *flow_table_unused(struct flow_table *table)
@@ -203,7 +221,7 @@ static struct flow_entry *flow_table_unused(struct flow_table *table)
 	struct flow_entry *entry;
 
 	if (!table->unused) {
-		entry = flow_table_first_ended(table) ?: flow_table_old(table);
+		entry = flow_table_first_ended(table) ?: flow_table_first_idle(table);
 		if (!entry)
 			return NULL;
 		flow_table_forget(table, entry);
@@ -232,7 +250,7 @@ static void flow_table_hash_in(struct flow_table *table, struct flow_entry *entr
 	table->counts.collisions += *bucket != 0;
 	entry->hash = hash;
 	entry->next = *bucket;
-	*bucket = entry->number + 1;
+	*bucket = flow_table_number(table, entry) + 1;
 	entry->in_use = 1;
 	table->flows++;
 }
@@ -264,6 +282,8 @@ struct flow_entry *flow_table_add(struct flow_table *table, const struct segment
 	entry->known = 0;
 	entry->recent = 0;
 	entry->finished = 0;
+	if (!entry->in_idle)
+		flow_table_line_up(table, entry);
 	return entry;
 }
 
@@ -284,40 +304,21 @@ struct flow_entry *flow_table_adopt(struct flow_table *table, const struct flow_
 		return NULL;
 	place = flow_table_place(table, table->unused - 1);
 	was = *place;
-	memcpy(place, entry, table->entry_size);
-	place->number = was.number;
+	memcpy(place, entry, 1U << table->entry_bits);
 	place->next = was.next;
+	place->in_idle = 0;
 	place->in_ended = 0;
-	place->next_ended = 0;
 	flow_table_hash_in(table, place, hash);
-	table->busy += place->busy;
-	if (!place->busy && place->finished) {
-		table->busy++;
+	table->busy++;
+	if (!place->busy)
 		flow_table_idle(table, place, entry->idle_since);
-	}
 	return place;
 }
 
-static void flow_table_adopt_some(struct flow_table *table, struct flow_table *from,
-				  bool finished)
+/* May be forgotten, and stands in line for it. */
+static bool flow_table_is_idle(const struct flow_entry *entry)
 {
-	u32 room = table->size - table->flows, idle = 0, number, i;
-	struct flow_entry *entry;
-
-	for (i = 0; i < from->size; i++) {
-		entry = flow_table_place(from, i);
-		idle += entry->in_use && !entry->busy && entry->finished == finished;
-	}
-	/* The hand came by those just behind it last. */
-	for (i = 0; i < from->size; i++) {
-		number = from->hand + i;
-		entry = flow_table_place(from, number < from->size ? number : number - from->size);
-		if (!entry->in_use || entry->busy || entry->finished != finished)
-			continue;
-		if (idle-- > room ||
-		    !flow_table_adopt(table, entry, flow_table_hash(table, &entry->key)))
-			table->counts.evicted++;
-	}
+	return entry->in_use && !entry->busy;
 }
 
 /**
@@ -328,8 +329,23 @@ static void flow_table_adopt_some(struct flow_table *table, struct flow_table *f
  */
 void flow_table_adopt_idle(struct flow_table *table, struct flow_table *from)
 {
-	flow_table_adopt_some(table, from, false);
-	flow_table_adopt_some(table, from, true);
+	u32 room = table->size - table->flows, idle = 0, number, pass;
+	struct flow_entry *entry;
+
+	for (number = from->idle_line.first; number; number = entry->next_idle) {
+		entry = flow_table_place(from, number - 1);
+		idle += flow_table_is_idle(entry) && !entry->finished;
+	}
+	for (pass = 0; pass < 2; pass++) {
+		for (number = from->idle_line.first; number; number = entry->next_idle) {
+			entry = flow_table_place(from, number - 1);
+			if (!flow_table_is_idle(entry) || entry->finished != pass)
+				continue;
+			if ((!pass && idle-- > room) ||
+			    !flow_table_adopt(table, entry, flow_table_hash(table, &entry->key)))
+				table->counts.evicted++;
+		}
+	}
 }
 
 /* Forgets every idle flow. */
@@ -388,18 +404,18 @@ void flow_table_sweep(struct flow_table *table, u32 now)
  * flow_table_create() - an empty table
  * @size: flows it holds, at least 1; with @more at most FLOW_TABLE_MAX
  * @more: places behind those, zeroed, for what the caller makes of them
- * @entry_size: bytes a place, which begins with a struct flow_entry
+ * @entry_bits: a place takes 2^n bytes and begins with a struct flow_entry
  *
  * Return: the table, to be given to flow_table_free(), or NULL: no memory.
  */
-struct flow_table *flow_table_create(u32 size, u32 more, u32 entry_size)
+struct flow_table *flow_table_create(u32 size, u32 more, u32 entry_bits)
 {
 	struct flow_table *table = kzalloc(sizeof(*table), GFP_KERNEL);
 	u32 buckets = roundup_pow_of_two(size), i;
 
 	if (!table)
 		return NULL;
-	table->places = kvcalloc(size + more, entry_size, GFP_KERNEL);
+	table->places = kvcalloc(size + more, 1U << entry_bits, GFP_KERNEL);
 	table->buckets = kvcalloc(buckets, sizeof(*table->buckets), GFP_KERNEL);
 	if (!table->places || !table->buckets) {
 		flow_table_free(table);
@@ -407,15 +423,12 @@ struct flow_table *flow_table_create(u32 size, u32 more, u32 entry_size)
 	}
 
 	table->size = size;
-	table->entry_size = entry_size;
+	table->entry_bits = entry_bits;
 	table->bucket_mask = buckets - 1;
 	get_random_bytes(table->secret, sizeof(table->secret));
-	for (i = size + more; i--; ) {
-		flow_table_place(table, i)->number = i;
-		if (i >= size)
-			continue;
-		flow_table_place(table, i)->next = table->unused;
-		table->unused = i + 1;
+	for (i = size; i; i--) {
+		flow_table_place(table, i - 1)->next = table->unused;
+		table->unused = i;
 	}
 	return table;
 }

@@ -5,7 +5,7 @@
  *
  * Principle: any scheduler works again above a device that takes everything
  * at once, because the packets wait in the child, in the child's order. See
- * inflight.c for how the packets below are counted.
+ * tracker.c for how the packets below are counted.
  *
  * The child is never peeked: a peek would fix its choice long before there is
  * room for the packet, and a better one could come in between.
@@ -48,26 +48,18 @@ static int inflight_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 	return gso_enqueue(skb, sch, to_free, inflight_enqueue_one);
 }
 
+static struct sk_buff *inflight_choose(struct Qdisc *sch)
+{
+	struct inflight_sched_data *q = qdisc_priv(sch);
+
+	return qdisc_dequeue_peeked(q->child);
+}
+
 static struct sk_buff *inflight_dequeue(struct Qdisc *sch)
 {
 	struct inflight_sched_data *q = qdisc_priv(sch);
-	struct sk_buff *skb;
 
-	if (!sch->q.qlen)
-		return NULL;
-	if (!inflight_has_room(q->below)) {
-		qdisc_qstats_overlimit(sch);
-		return NULL;
-	}
-
-	skb = qdisc_dequeue_peeked(q->child);
-	if (!skb)
-		return NULL;
-	qdisc_bstats_update(sch, skb);
-	qdisc_qstats_backlog_dec(sch, skb);
-	qdisc_qlen_dec(sch);
-	inflight_track(q->below, skb);
-	return skb;
+	return inflight_serve(sch, q->below, inflight_choose);
 }
 
 static void inflight_reset(struct Qdisc *sch)
@@ -78,9 +70,28 @@ static void inflight_reset(struct Qdisc *sch)
 		qdisc_reset(q->child);
 }
 
+/* As bounds elsewhere, but it cannot be off: it is all the qdisc is for. */
+static int inflight_parse_limit(const struct nlattr *attr, u32 *limit,
+				struct netlink_ext_ack *extack)
+{
+	u32 value = attr ? nla_get_u32(attr) : *limit;
+
+	if (value == TC_INFLIGHT_AUTO || (value && value <= TC_INFLIGHT_MAX)) {
+		*limit = value;
+		return 0;
+	}
+	NL_SET_ERR_MSG_ATTR(extack, attr, "limit: give 1 to 65535 packets, or auto");
+	return -ERANGE;
+}
+
+static struct netlink_range_validation inflight_stall_range = {
+	.min = TC_INFLIGHT_STALL_MIN,
+	.max = TC_INFLIGHT_STALL_MAX,
+};
+
 static const struct nla_policy inflight_policy[TCA_INFLIGHT_MAX + 1] = {
 	[TCA_INFLIGHT_LIMIT]	= { .type = NLA_U32 },
-	[TCA_INFLIGHT_STALL]	= { .type = NLA_U32 },
+	[TCA_INFLIGHT_STALL]	= NLA_POLICY_FULL_RANGE(NLA_U32, &inflight_stall_range),
 };
 
 static int inflight_change(struct Qdisc *sch, struct nlattr *opt,
@@ -94,20 +105,11 @@ static int inflight_change(struct Qdisc *sch, struct nlattr *opt,
 	err = nla_parse_nested(tb, TCA_INFLIGHT_MAX, opt, inflight_policy, extack);
 	if (err < 0)
 		return err;
-	if (tb[TCA_INFLIGHT_LIMIT]) {
-		err = inflight_limit_from_attr(tb[TCA_INFLIGHT_LIMIT], false,
-					       &limit, extack);
-		if (err)
-			return err;
-	}
-	if (tb[TCA_INFLIGHT_STALL]) {
+	err = inflight_parse_limit(tb[TCA_INFLIGHT_LIMIT], &limit, extack);
+	if (err)
+		return err;
+	if (tb[TCA_INFLIGHT_STALL])
 		stall = nla_get_u32(tb[TCA_INFLIGHT_STALL]);
-		if (stall < TC_INFLIGHT_STALL_MIN || stall > TC_INFLIGHT_STALL_MAX) {
-			NL_SET_ERR_MSG_ATTR(extack, tb[TCA_INFLIGHT_STALL],
-					    "stall: give 10 to 60000 ms");
-			return -ERANGE;
-		}
-	}
 
 	sch_tree_lock(sch);
 	inflight_set_stall(q->below, stall);

@@ -200,10 +200,7 @@ static int lasack_config_get(struct lasack_config *config, const struct net_devi
 	      lasack_get_at_least(&config->quantum, tb[TCA_LASACK_QUANTUM],
 				  TC_LASACK_QUANTUM_MIN, extack) ?:
 	      lasack_get_mode(config, dev, tb, extack);
-	if (err || !tb[TCA_LASACK_INFLIGHT])
-		return err;
-	return inflight_limit_from_attr(tb[TCA_LASACK_INFLIGHT], true, &config->inflight,
-					extack);
+	return err ?: inflight_parse_bound(tb[TCA_LASACK_INFLIGHT], &config->inflight, extack);
 }
 
 /**

@@ -47,9 +47,10 @@ struct lasack_flow {
 				is_new:1,	/* its sum is not set yet */
 				spare:1,	/* counted as such by its station */
 				aborted:1;	/* RST: forgotten once idle */
-} ____cacheline_aligned;
+} __aligned(128);
 
-static_assert(sizeof(struct lasack_flow) == ALIGN(128, L1_CACHE_BYTES));
+#define LASACK_FLOW_BITS	7	/* its size as a power of two */
+static_assert(sizeof(struct lasack_flow) == 1 << LASACK_FLOW_BITS);
 
 /* What a packet remembers until it is sent; 20 bytes are all it has. */
 struct lasack_skb_cb {

@@ -26,11 +26,6 @@
 /* So many flows of a station are looked at for one that may lose a packet. */
 #define LASACK_ORDER_SCAN	16
 
-static u32 lasack_flow_number(const struct lasack_flow *flow)
-{
-	return flow->entry.number;
-}
-
 static u32 lasack_flow_seq(const struct lasack_flow *flow)
 {
 	return lasack_cb(flow->head)->seq;
@@ -45,7 +40,7 @@ static struct lasack_flow *lasack_flow_of(const struct lasack_queue *q,
 static struct rb_node *lasack_flow_node(const struct lasack_queue *q,
 					const struct lasack_flow *flow)
 {
-	return &q->nodes[lasack_flow_number(flow)];
+	return &q->nodes[lasack_flow_number(q, flow)];
 }
 
 /* May the flow lose a packet before those that have but one? */
@@ -73,7 +68,7 @@ static void lasack_drop_update(struct lasack_queue *q, u32 item, bool can_spare,
 
 static void lasack_drop_update_flow(struct lasack_queue *q, const struct lasack_flow *flow)
 {
-	lasack_drop_update(q, lasack_flow_number(flow), lasack_flow_can_spare(q, flow),
+	lasack_drop_update(q, lasack_flow_number(q, flow), lasack_flow_can_spare(q, flow),
 			   flow->account.sum, lasack_flow_seq(flow));
 }
 
@@ -160,7 +155,7 @@ static void lasack_station_move(struct lasack_queue *q, struct lasack_flow *flow
 /* The flow has its first packet. */
 void lasack_order_join(struct lasack_queue *q, struct lasack_flow *flow)
 {
-	u32 number = lasack_flow_number(flow);
+	u32 number = lasack_flow_number(q, flow);
 
 	if (lasack_is_grouped(q)) {
 		struct lasack_station *station = lasack_station_at(q, flow);
@@ -180,7 +175,7 @@ void lasack_order_join(struct lasack_queue *q, struct lasack_flow *flow)
 /* The flow has lost its last packet. */
 void lasack_order_leave(struct lasack_queue *q, struct lasack_flow *flow)
 {
-	u32 number = lasack_flow_number(flow);
+	u32 number = lasack_flow_number(q, flow);
 
 	if (lasack_is_grouped(q)) {
 		struct lasack_station *station = lasack_station_at(q, flow);
@@ -211,7 +206,7 @@ void lasack_order_lowered(struct lasack_queue *q, struct lasack_flow *flow)
 	if (lasack_is_grouped(q))
 		lasack_station_move(q, flow, true);
 	else
-		lasack_heap_update(&q->order, lasack_flow_number(flow), flow->account.sum,
+		lasack_heap_update(&q->order, lasack_flow_number(q, flow), flow->account.sum,
 				   lasack_flow_seq(flow));
 	if (q->dropping && !q->shape.by_station)
 		lasack_drop_update_flow(q, flow);

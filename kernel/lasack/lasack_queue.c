@@ -197,7 +197,7 @@ static void lasack_queue_append(struct lasack_queue *q, struct lasack_flow *flow
 		return;
 	}
 	if (q->shape.floor && !flow->starved)
-		q->waiting_since[flow->entry.number] = q->now;
+		q->waiting_since[lasack_flow_number(q, flow)] = q->now;
 	lasack_order_join(q, flow);
 }
 
@@ -392,7 +392,7 @@ static struct lasack_flow *lasack_queue_due(struct lasack_queue *q)
 		return NULL;
 	q->floor_credit -= price;
 	flow->starved = 1;
-	q->waiting_since[flow->entry.number] += (q->now - q->floor_served) >> LASACK_TURN_SHIFT;
+	q->waiting_since[lasack_flow_number(q, flow)] += (q->now - q->floor_served) >> LASACK_TURN_SHIFT;
 	q->floor_served = q->now;
 	return flow;
 }
@@ -444,7 +444,7 @@ struct sk_buff *lasack_queue_serve(struct lasack_queue *q)
 		flow = lasack_order_next(q);
 		flow->starved = 0;
 		if (q->shape.floor)
-			q->waiting_since[flow->entry.number] = q->now;
+			q->waiting_since[lasack_flow_number(q, flow)] = q->now;
 	}
 	if (q->shape.floor)
 		q->floor_credit += (u64)q->floor * lasack_service(flow->head);

@@ -100,6 +100,12 @@ static inline struct lasack_flow *lasack_flow_at(const struct lasack_queue *q, u
 	return (struct lasack_flow *)q->table->places + number;
 }
 
+static inline u32 lasack_flow_number(const struct lasack_queue *q,
+				     const struct lasack_flow *flow)
+{
+	return flow - (const struct lasack_flow *)q->table->places;
+}
+
 static inline struct lasack_flow *lasack_shared(const struct lasack_queue *q,
 						enum lasack_shared which)
 {

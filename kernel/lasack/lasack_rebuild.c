@@ -133,15 +133,10 @@ static void lasack_queue_adopt_flow(struct lasack_queue *q, struct lasack_flow *
 
 static void lasack_queue_adopt_shared(struct lasack_queue *q, const struct lasack_queue *from)
 {
-	struct lasack_flow *flow;
-	u32 i, number;
+	u32 i;
 
-	for (i = 0; i < __LASACK_SHARED; i++) {
-		flow = lasack_shared(q, i);
-		number = flow->entry.number;
-		*flow = *lasack_shared(from, i);
-		flow->entry.number = number;
-	}
+	for (i = 0; i < __LASACK_SHARED; i++)
+		*lasack_shared(q, i) = *lasack_shared(from, i);
 }
 
 /* The stations as they were, or those that the packets say. */
@@ -250,7 +245,7 @@ static int lasack_queue_init(struct lasack_queue *q)
 	bool grouped = q->shape.by_station || q->shape.runs;
 	u32 i, places;
 
-	q->table = flow_table_create(q->shape.flows, __LASACK_SHARED, sizeof(struct lasack_flow));
+	q->table = flow_table_create(q->shape.flows, __LASACK_SHARED, LASACK_FLOW_BITS);
 	if (!q->table)
 		return -ENOMEM;
 	places = lasack_queue_places(q);

@@ -178,27 +178,29 @@ static void lasack_dequeue_advance(struct lasack_sched_data *q)
 		q->queue->timed = false;
 }
 
+static struct sk_buff *lasack_choose(struct Qdisc *sch)
+{
+	struct lasack_sched_data *q = qdisc_priv(sch);
+
+	lasack_dequeue_advance(q);
+	return lasack_queue_serve(q->queue);
+}
+
 static struct sk_buff *lasack_dequeue(struct Qdisc *sch)
 {
 	struct lasack_sched_data *q = qdisc_priv(sch);
 	struct sk_buff *skb;
 
+	if (q->config.inflight != TC_INFLIGHT_OFF)
+		return inflight_serve(sch, q->below, lasack_choose);
 	if (!sch->q.qlen)
 		return NULL;
-	if (q->config.inflight != TC_INFLIGHT_OFF && !inflight_has_room(q->below)) {
-		qdisc_qstats_overlimit(sch);
-		return NULL;
-	}
-
-	lasack_dequeue_advance(q);
-	skb = lasack_queue_serve(q->queue);
+	skb = lasack_choose(sch);
 	if (!skb)
 		return NULL;
 	qdisc_bstats_update(sch, skb);
 	qdisc_qstats_backlog_dec(sch, skb);
 	qdisc_qlen_dec(sch);
-	if (q->config.inflight != TC_INFLIGHT_OFF)
-		inflight_track(q->below, skb);
 	return skb;
 }
 
@@ -399,26 +401,12 @@ static void lasack_copy_stats(const struct lasack_sched_data *q, struct tc_lasac
 static int lasack_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 {
 	struct lasack_sched_data *q = qdisc_priv(sch);
-	struct tc_inflight_xstats below;
 	struct tc_lasack_xstats st = {};
 
 	sch_tree_lock(sch);
 	lasack_copy_stats(q, &st);
-	inflight_read(q->below, &below);
-	st.in_flight_limit = inflight_limit(q->below);
+	inflight_read(q->below, &st.below);
 	sch_tree_unlock(sch);
-
-	st.in_flight = below.packets;
-	st.throttled = below.throttled;
-	st.untracked = below.untracked;
-	st.stalls = below.stalls;
-	st.early = below.early;
-	st.stalled = below.stalled;
-	st.backpressure = below.backpressure;
-	st.in_flight_bytes = below.bytes;
-	if (st.in_flight_limit == TC_INFLIGHT_AUTO)
-		st.in_flight_limit = below.auto_packets;
-	st.in_flight_limit_bytes = below.auto_limit;
 	return gnet_stats_copy_app(d, &st, sizeof(st));
 }
 

@@ -8,6 +8,7 @@
 #define __LINUX_PKT_SCH_ACKWRR_H
 
 #include <linux/types.h>
+#include "pkt_sch_inflight.h"
 
 #define TC_ACKWRR_LIMIT_MAX	1048576U	/* packets */
 #define TC_ACKWRR_WEIGHT_MAX	255U
@@ -41,11 +42,8 @@ enum {
 #define TCA_ACKWRR_CLASS_MAX (__TCA_ACKWRR_CLASS_MAX - 1)
 
 struct tc_ackwrr_xstats {
-	__u32	in_flight;	/* packets below the qdisc now */
-	__u32	reserved;
-	/* the bound below, as in struct tc_inflight_xstats */
-	__u64	throttled;
-	__u64	untracked;
+	struct tc_inflight_xstats below;	/* first, as in every such qdisc */
+
 	/* packets without a TCP or UDP flow of their own, by cause */
 	__u64	not_ip;
 	__u64	portless;

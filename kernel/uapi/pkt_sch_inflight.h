@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */
 /*
- * Netlink interface of the inflight queue discipline: a bound on the packets
- * below a qdisc. Attributes and statistics only ever grow at their end.
+ * Netlink interface of the bound on the packets below a qdisc: the inflight
+ * queue discipline, and the statistics that every qdisc with such a bound has.
+ * Attributes only ever grow at their end.
  */
 #ifndef __LINUX_PKT_SCH_INFLIGHT_H
 #define __LINUX_PKT_SCH_INFLIGHT_H
@@ -26,28 +27,34 @@ enum {
 
 #define TCA_INFLIGHT_MAX (__TCA_INFLIGHT_MAX - 1)
 
-/* Whether holding packets back can work on this device. */
+/* Until when the driver keeps a packet: so far the bound can reach. */
 enum tc_inflight_backpressure {
-	TC_INFLIGHT_UNTRIED,		/* the bound was never reached */
-	TC_INFLIGHT_EFFECTIVE,		/* it has held packets back */
-	TC_INFLIGHT_INEFFECTIVE,	/* the driver frees packets before it sends them */
+	TC_INFLIGHT_UNTRIED,	/* too few packets to tell */
+	TC_INFLIGHT_AIR,	/* until it has been transmitted */
+	TC_INFLIGHT_BUS,	/* until the chip has it: the chip's own queue is on top */
+	TC_INFLIGHT_NONE,	/* not at all: the bound has no effect */
 };
 
+/*
+ * The first member of the xstats of every qdisc with a bound. Its size is
+ * fixed; new counters take the place of reserved ones.
+ */
 struct tc_inflight_xstats {
 	__u32	packets;	/* below the qdisc now */
 	__u32	bytes;		/* of these packets */
-	__u32	auto_limit;	/* bytes; what auto has learnt, 0 in other modes */
-	__u32	auto_packets;	/* the same in packets */
+	__u32	counted;	/* of packets, those held against the bound */
+	__u32	limit;		/* packets; of auto, what it has learnt; 0: no bound */
+	__u32	limit_bytes;	/* what auto has learnt; else 0 */
+	__u32	backpressure;	/* enum tc_inflight_backpressure */
+	__u32	stalled;	/* stations whose packets do not count now */
+	__u32	reserved;
 	__u64	tracked;	/* packets followed so far */
-	__u64	untracked;	/* packets let go uncounted for lack of memory */
+	__u64	untracked;	/* packets let go uncounted: no memory, or GSO */
+	__u64	lost;		/* packets replaced by others below the qdisc */
 	__u64	throttled;	/* times the qdisc kept its packets because of the bound */
-
 	__u64	stalls;		/* times a station's packets ceased to count */
 	__u64	early;		/* packets freed while the driver was given them */
-	__u32	stalled;	/* stations that stall now */
-	__u32	counted;	/* of packets, those held against the bound */
-	__u32	backpressure;	/* enum tc_inflight_backpressure */
-	__u32	reserved;
+	__u64	reserved_2[2];
 };
 
 #endif

@@ -8,6 +8,7 @@
 #define __LINUX_PKT_SCH_LASACK_H
 
 #include <linux/types.h>
+#include "pkt_sch_inflight.h"
 
 #define TC_LASACK_LIMIT_MAX	1048576U	/* packets */
 #define TC_LASACK_MEMORY_MIN	65536U		/* bytes: more than any one packet */
@@ -75,8 +76,10 @@ struct tc_lasack_flow {
 };
 
 struct tc_lasack_xstats {
+	struct tc_inflight_xstats below;	/* first, as in every such qdisc */
+
 	__u32	flows;		/* whose attained service is remembered */
-	__u32	in_flight;	/* packets below the qdisc now */
+	__u32	active;		/* of these, those with packets */
 	__u64	pushed_out;	/* packets that went to make room */
 	__u64	evicted;	/* idle flows forgotten to make room */
 	__u64	overflow;	/* packets put in the shared flow: table full */
@@ -86,12 +89,6 @@ struct tc_lasack_xstats {
 	__u64	fragment;	/* a flow by addresses */
 	__u64	truncated;
 	__u64	malformed;
-	/* the bound below, as in struct tc_inflight_xstats */
-	__u64	throttled;
-	__u64	untracked;
-
-	__u32	active;		/* of flows, those with packets */
-	__u32	reserved;
 	__u64	expired;	/* idle flows forgotten after their time */
 	__u64	collisions;	/* new flows in a hash bucket already in use */
 	__u64	memory;		/* truesize of the packets queued, bytes */
@@ -114,19 +111,9 @@ struct tc_lasack_xstats {
 	__u64	observed;	/* packets, as the stack received them */
 	__u64	observed_bytes;
 
-	/* the bound below, as in struct tc_inflight_xstats */
-	__u64	stalls;
-	__u64	early;
-	__u32	stalled;
-	__u32	backpressure;
-	__u32	in_flight_bytes;
-	__u32	in_flight_limit; /* packets; 0: no bound */
-	__u32	in_flight_limit_bytes;	/* 0 but with auto */
-	__u32	stations;	/* whose attained service is remembered */
-
 	__u64	resynchronised;	/* times that implausible ACKs made counting begin anew */
+	__u32	stations;	/* whose attained service is remembered */
 	__u32	overhead;	/* bytes that a packet counts for at least */
-	__u32	reserved_2;
 };
 
 #endif

@@ -74,7 +74,7 @@ class Counts:
 
 
 # Where both are in struct tc_KIND_xstats (kernel/uapi/).
-COUNTED = {"lasack": 160, "ackwrr": 136}
+COUNTED = {"lasack": 232, "ackwrr": 208}
 
 
 def counts(qdisc: Qdisc) -> Counts:

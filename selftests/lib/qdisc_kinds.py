@@ -22,7 +22,7 @@ class Option:
     unit: str = ""  # what follows a number in tc
     off: bool = False  # 0 is allowed in netlink
     tc_range: str = ""  # as tc states it
-    kernel_range: str = ""  # as the kernel does
+    kernel_range: str = ""  # as the kernel does; without: its policy has the range
 
     def bad_words(self) -> list[str]:
         """Values that tc has to refuse."""
@@ -63,8 +63,7 @@ KINDS: dict[str, tuple[Option, ...]] = {
     "inflight": (
         Option("limit", 1, 1, 65535, "3", tc_range="1 to 65535 packets or auto",
                kernel_range="1 to 65535"),
-        Option("stall", 2, 10, 60000, "50ms", "ms", tc_range="10ms to 60s",
-               kernel_range="10 to 60000 ms"),
+        Option("stall", 2, 10, 60000, "50ms", "ms", tc_range="10ms to 60s"),
     ),
     "ackwrr": (
         Option("limit", 1, 1, 1048576, "30", tc_range="1 to 1048576 packets",

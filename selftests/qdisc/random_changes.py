@@ -18,7 +18,7 @@ from rtnetlink import Qdisc
 
 AUTO = 0xFFFFFFFF  # of inflight
 TRUESIZE_MAX = 70000  # bytes, of one packet
-LASACK_MEMORY_OFFSET = 112  # in struct tc_lasack_xstats
+LASACK_MEMORY_OFFSET = 184  # in struct tc_lasack_xstats
 
 
 class Changes(ABC):

@@ -11,6 +11,22 @@
 	  sizeof(((struct tc_##kind##_xstats *)0)->field), sum, form }
 #define COUNTER(kind, name, field, sum) FORMED(kind, name, field, sum, COUNT)
 
+/* What is at the beginning of every kind's xstats. */
+#define BELOW								\
+	COUNTER(inflight, "in_flight", packets, ADD),			\
+	COUNTER(inflight, "in_flight_bytes", bytes, ADD),		\
+	COUNTER(inflight, "counted", counted, ADD),			\
+	FORMED(inflight, "in_flight_limit", limit, ADD, UNLESS_0),	\
+	FORMED(inflight, "in_flight_limit_bytes", limit_bytes, ADD, UNLESS_0), \
+	COUNTER(inflight, "tracked", tracked, ADD),			\
+	COUNTER(inflight, "untracked", untracked, ADD),			\
+	COUNTER(inflight, "lost", lost, ADD),				\
+	COUNTER(inflight, "throttled", throttled, ADD),			\
+	COUNTER(inflight, "stalls", stalls, ADD),			\
+	COUNTER(inflight, "stalled", stalled, ADD),			\
+	COUNTER(inflight, "early", early, ADD),				\
+	FORMED(inflight, "backpressure", backpressure, LARGEST, BACKPRESSURE)
+
 static const struct option lasack_options[] = {
 	{ "limit", TCA_LASACK_LIMIT, UNIT_NUMBER, NULL, NULL },
 	{ "memory_limit", TCA_LASACK_MEMORY_LIMIT, UNIT_BYTES, NULL, NULL },
@@ -45,20 +61,11 @@ static const struct counter lasack_counters[] = {
 	COUNTER(lasack, "fragment", fragment, ADD),
 	COUNTER(lasack, "truncated", truncated, ADD),
 	COUNTER(lasack, "malformed", malformed, ADD),
-	COUNTER(lasack, "in_flight", in_flight, ADD),
-	COUNTER(lasack, "throttled", throttled, ADD),
-	COUNTER(lasack, "untracked", untracked, ADD),
 	COUNTER(lasack, "enqueued", enqueued, ADD),
 	COUNTER(lasack, "purged", purged, ADD),
 	COUNTER(lasack, "observed", observed, ADD),
 	COUNTER(lasack, "observed_bytes", observed_bytes, ADD),
-	COUNTER(lasack, "stalls", stalls, ADD),
-	COUNTER(lasack, "stalled", stalled, ADD),
-	COUNTER(lasack, "early", early, ADD),
-	FORMED(lasack, "backpressure", backpressure, LARGEST, BACKPRESSURE),
-	COUNTER(lasack, "in_flight_bytes", in_flight_bytes, ADD),
-	FORMED(lasack, "in_flight_limit", in_flight_limit, ADD, UNLESS_0),
-	FORMED(lasack, "in_flight_limit_bytes", in_flight_limit_bytes, ADD, UNLESS_0),
+	BELOW,
 	{ NULL, 0, 0, ADD, COUNT },
 };
 
@@ -97,18 +104,7 @@ static const struct option inflight_options[] = {
 };
 
 static const struct counter inflight_counters[] = {
-	COUNTER(inflight, "in_flight", packets, ADD),
-	COUNTER(inflight, "in_flight_bytes", bytes, ADD),
-	FORMED(inflight, "auto_limit_bytes", auto_limit, ADD, UNLESS_0),
-	COUNTER(inflight, "tracked", tracked, ADD),
-	COUNTER(inflight, "untracked", untracked, ADD),
-	COUNTER(inflight, "throttled", throttled, ADD),
-	FORMED(inflight, "auto_limit_packets", auto_packets, ADD, UNLESS_0),
-	COUNTER(inflight, "counted", counted, ADD),
-	COUNTER(inflight, "stalls", stalls, ADD),
-	COUNTER(inflight, "stalled", stalled, ADD),
-	COUNTER(inflight, "early", early, ADD),
-	FORMED(inflight, "backpressure", backpressure, LARGEST, BACKPRESSURE),
+	BELOW,
 	{ NULL, 0, 0, ADD, COUNT },
 };
 
@@ -136,9 +132,6 @@ static const struct counter ackwrr_counters[] = {
 	COUNTER(ackwrr, "fragment", fragment, ADD),
 	COUNTER(ackwrr, "truncated", truncated, ADD),
 	COUNTER(ackwrr, "malformed", malformed, ADD),
-	COUNTER(ackwrr, "in_flight", in_flight, ADD),
-	COUNTER(ackwrr, "throttled", throttled, ADD),
-	COUNTER(ackwrr, "untracked", untracked, ADD),
 	COUNTER(ackwrr, "flows", flows, ADD),
 	COUNTER(ackwrr, "downloads", downloads, ADD),
 	COUNTER(ackwrr, "uploads", uploads, ADD),
@@ -151,6 +144,7 @@ static const struct counter ackwrr_counters[] = {
 	COUNTER(ackwrr, "up_free_bytes", up_free, ADD),
 	COUNTER(ackwrr, "evicted", evicted, ADD),
 	COUNTER(ackwrr, "overflow", overflow, ADD),
+	BELOW,
 	{ NULL, 0, 0, ADD, COUNT },
 };
 
@@ -224,8 +218,9 @@ const char *backpressure_word(uint64_t state)
 {
 	static const char *const words[] = {
 		[TC_INFLIGHT_UNTRIED] = "untried",
-		[TC_INFLIGHT_EFFECTIVE] = "effective",
-		[TC_INFLIGHT_INEFFECTIVE] = "ineffective",
+		[TC_INFLIGHT_AIR] = "air",
+		[TC_INFLIGHT_BUS] = "bus",
+		[TC_INFLIGHT_NONE] = "none",
 	};
 
 	return state < sizeof(words) / sizeof(*words) ? words[state] : "unknown";

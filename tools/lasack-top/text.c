@@ -93,8 +93,7 @@ static void put_in_flight(struct wrap *wrap, const struct snapshot *snapshot)
 		return;
 	}
 	packets = counter_named("in_flight", &total);
-	learnt = counter_named(total.of == &inflight ? "auto_limit_bytes" :
-			       "in_flight_limit_bytes", &total);
+	learnt = counter_named("in_flight_limit_bytes", &total);
 	if (limit != TC_INFLIGHT_AUTO)
 		wrap_item(wrap, "in flight %" PRIu64 " of %u", packets, limit);
 	else if (learnt)
@@ -103,11 +102,9 @@ static void put_in_flight(struct wrap *wrap, const struct snapshot *snapshot)
 	else
 		wrap_item(wrap, "in flight %" PRIu64 " (auto)", packets);
 	wrap_item(wrap, "throttled %" PRIu64, counter_named("throttled", &total));
-	if (total.of != &ackwrr) {
-		wrap_item(wrap, "stalled %" PRIu64, counter_named("stalled", &total));
-		wrap_item(wrap, "back-pressure %s",
-			  backpressure_word(counter_named("backpressure", &total)));
-	}
+	wrap_item(wrap, "stalled %" PRIu64, counter_named("stalled", &total));
+	wrap_item(wrap, "back-pressure %s",
+		  backpressure_word(counter_named("backpressure", &total)));
 	wrap_end(wrap);
 }
 

@@ -3,12 +3,12 @@
  * KUnit suite of what counts below a discipline.
  *
  * Principle: a device is made up packet by packet, its times chosen by hand; what
- * must count follows from the rules at the head of inflight_account.h, and
+ * must count follows from the rules at the head of account.c, and
  * what "auto" must allow from the frame times of IEEE 802.11.
  */
 #include <kunit/test.h>
 #include <linux/module.h>
-#include "inflight/inflight_account.h"
+#include "inflight/account.c"
 
 #define MS(ms)	((u64)(ms) * NSEC_PER_MSEC)
 #define US(us)	((u64)(us) * NSEC_PER_USEC)

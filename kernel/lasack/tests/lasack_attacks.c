@@ -234,7 +234,9 @@ static void keep_backlog(struct kunit *test, struct packet p)
 
 enum flood { DUPLICATE_ACKS, NEW_PORTS, SYNS, EMPTY, __FLOODS };
 
-static const char * const flood_names[] = { "duplicate ACKs", "new ports", "SYNs", "empty" };
+static const char * const flood_names[] = {
+	"duplicate ACKs", "new ports", "SYNs", "empty datagrams"
+};
 
 static void flood_one(struct kunit *test, enum flood flood)
 {
@@ -258,8 +260,7 @@ static void flood_one(struct kunit *test, enum flood flood)
 		p.host = 10000 + n;
 		break;
 	default:
-		p.host = 100 + n % 8;
-		p.ack_seq = 0;
+		p.protocol = IPPROTO_UDP;
 		break;
 	}
 	attack_enqueue(test, &p);

@@ -64,7 +64,7 @@ static u64 flood_cost(struct lasack_queue *q, const struct tcp_segment *seg)
 		entry = flow_table_place(q->table, number - 1);
 		steps++;
 		if (!memcmp(&entry->key, &seg->key, sizeof(seg->key)))
-			steps += fls(q->order.places[entry->number]);
+			steps += fls(q->order.places[flow_table_number(q->table, entry)]);
 	}
 	return steps;
 }

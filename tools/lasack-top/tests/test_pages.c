@@ -251,9 +251,9 @@ static void test_page(int *failures)
 	struct qdisc *qdisc = add_lasack(&snapshot, 0x20000, 0x10001);
 
 	qdisc->bytes = 1234567;
-	qdisc->xstats.lasack.in_flight = 3;
-	qdisc->xstats.lasack.in_flight_limit_bytes = 12345;
-	qdisc->xstats.lasack.backpressure = TC_INFLIGHT_EFFECTIVE;
+	qdisc->xstats.lasack.below.packets = 3;
+	qdisc->xstats.lasack.below.limit_bytes = 12345;
+	qdisc->xstats.lasack.below.backpressure = TC_INFLIGHT_AIR;
 	qdisc->xstats.lasack.small_delay_max = 12345;
 	add_flow(&snapshot, 11, 0, 3000000)->backlog_packets = 23;
 	add_flow(&snapshot, 12, 1000000, 0);
@@ -267,7 +267,7 @@ static void test_page(int *failures)
 		  "delay small 0 us (max 12.3 ms), large 0 us (max 0 us), pushed out 0\n"
 		  "flows 0 (0 with packets), evicted 0, expired 0, overflow 0\n"
 		  "in flight 3 (auto: 12.3 kB), throttled 0, stalled 0, "
-		  "back-pressure effective\n"
+		  "back-pressure air\n"
 		  "\n"
 		  "DIR  PROT ATTAINED   %   Mb/s   % QUEUE TO              FROM\n"
 		  "up   tcp   3.00 MB  75   2.47 100    23 10.1.0.11:40011 10.0.0.2:5001\n"

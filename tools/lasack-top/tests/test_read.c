@@ -29,7 +29,7 @@ static struct nl_msg *begin(int type, const char *kind, uint32_t handle)
 static struct nl_msg *lasack_message(size_t xstats_size)
 {
 	uint8_t bytes[sizeof(struct tc_lasack_xstats) + LARGER];
-	struct tc_lasack_xstats st = { .flows = 7, .untracked = 9, .purged = 11 };
+	struct tc_lasack_xstats st = { .flows = 7, .below.untracked = 9, .purged = 11 };
 	struct gnet_stats_queue queue = { .qlen = 3, .backlog = 4500, .drops = 2 };
 	struct gnet_stats_basic basic = { .bytes = 1ULL << 40, .packets = 5 };
 	struct nl_msg *msg = begin(RTM_NEWQDISC, "lasack", 0x20000);
@@ -118,7 +118,7 @@ static void test_other_versions(int *failures)
 	take(&snapshot, lasack_message(offsetof(struct tc_lasack_xstats, purged)));
 	take(&snapshot, lasack_message(sizeof(struct tc_lasack_xstats) + LARGER));
 	EXPECT_EQ(snapshot.qdiscs[0].xstats.lasack.purged, 0);
-	EXPECT_EQ(snapshot.qdiscs[0].xstats.lasack.untracked, 9);
+	EXPECT_EQ(snapshot.qdiscs[0].xstats.lasack.below.untracked, 9);
 	EXPECT_EQ(snapshot.qdiscs[1].xstats.lasack.purged, 11);
 	snapshot_clear(&snapshot);
 }

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * What is out below a discipline: against the bound, and by station.
  *
@@ -26,19 +26,14 @@
  *
  * Pure arithmetic under the caller's lock: no packet, no timer, no clock.
  */
-#ifndef LASACK_INFLIGHT_ACCOUNT_H
-#define LASACK_INFLIGHT_ACCOUNT_H
-
-#include <linux/dynamic_queue_limits.h>
 #include <linux/hash.h>
 #include <linux/limits.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
+#include <linux/string.h>
 #include <linux/time64.h>
-#include <linux/types.h>
-#include "uapi/pkt_sch_inflight.h"
+#include "account.h"
 
-#define INFLIGHT_STATION_BITS	7
 #define INFLIGHT_PROBES		8	/* places a station may be in */
 #define INFLIGHT_DOZES		2	/* a dozer's stall time is halved so often */
 #define INFLIGHT_PROMPT		32	/* packets in time that make up for a doze */
@@ -57,84 +52,48 @@
 #define INFLIGHT_BATCH_NS	(500 * NSEC_PER_USEC)
 #define INFLIGHT_BATCH_LEAST_GAP	(10 * NSEC_PER_USEC)
 
-struct inflight_station {
-	u64	address;
-	u64	since;		/* ns: last sign of life, or its first that counts */
-	u64	stalled_at;	/* ns: nothing of it counts since; 0: it is awake */
-	u32	packets;	/* out */
-	u32	counted;	/* of these, against the bound */
-	u32	bytes;		/* of these that count */
-	u32	epoch;		/* packets of an earlier one do not count */
-	u8	dozes;		/* seen lately, up to INFLIGHT_DOZES */
-	u8	prompt;		/* packets in time since */
-};
-
-/* What leaves in INFLIGHT_AUTO_NS at best, in this second and the one before. */
-struct inflight_pace {
-	u64	begin;		/* ns: of the batch under way */
-	u64	last;		/* ns: its latest packet */
-	u32	bytes;
-	u32	packets;
-	u64	second;		/* ns: begin of this second */
-	u32	best_bytes[2];
-	u32	best_packets[2];
-};
-
-struct inflight_account {
-	u32	limit;		/* packets or TC_INFLIGHT_* */
-	u64	stall;		/* ns */
-	u32	out;		/* packets */
-	u32	out_bytes;
-	u32	counted;	/* packets against the bound; bytes are in dql */
-	u32	auto_packets;
-	u32	excused;	/* packets that may still be excused in doubt */
-	u8	doubts;		/* stall times since the last sign of life */
-	u64	stalls;		/* so far */
-	u64	alive;		/* ns: last sign of life */
-	/* when what was freed last had been handed down, of this station... */
-	u64	freed_at;
-	struct inflight_station	*freed_station;
-	u64	others_freed_at;	/* ... and of any other; ns */
-	struct dql		dql;
-	struct inflight_pace	pace;
-	struct inflight_station	stations[1 << INFLIGHT_STATION_BITS];
-};
-
-/* What is remembered with a packet that is out. */
-struct inflight_ticket {
-	struct inflight_station	*station;
-	u64			at;	/* ns: when it was handed down */
-	u32			bytes;
-	u32			epoch;	/* the station's, if it counts */
-};
-
-static inline void inflight_account_init(struct inflight_account *account,
-					 u32 limit, u64 stall)
+/**
+ * inflight_account_init() - an account with nothing out
+ * @account: the account
+ * @limit: packets, TC_INFLIGHT_AUTO or TC_INFLIGHT_OFF
+ * @stall: ns, after which a silent station's packets do not count
+ */
+void inflight_account_init(struct inflight_account *account, u32 limit, u64 stall)
 {
-	account->limit = limit;
+	memset(account, 0, sizeof(*account));
 	account->stall = stall;
-	account->auto_packets = INFLIGHT_AUTO_PACKETS;
-	dql_init(&account->dql, HZ);
+	inflight_account_set_limit(account, limit);
 }
 
-/* May another packet be handed down? Also without the lock, as a guess. */
-static inline bool inflight_account_has_room(const struct inflight_account *account)
+static bool inflight_is_auto(const struct inflight_account *account)
 {
-	u32 limit = READ_ONCE(account->limit);
+	return account->limit == TC_INFLIGHT_AUTO;
+}
 
-	if (limit == TC_INFLIGHT_OFF)
-		return true;
-	if (limit == TC_INFLIGHT_AUTO)
-		return dql_avail(&account->dql) >= 0 &&
-		       READ_ONCE(account->counted) < READ_ONCE(account->auto_packets);
-	return READ_ONCE(account->counted) < limit;
+/**
+ * inflight_account_set_limit() - another bound, for what is out too
+ * @account: the account
+ * @limit: packets, TC_INFLIGHT_AUTO or TC_INFLIGHT_OFF
+ *
+ * Auto learns from the beginning each time it is chosen.
+ */
+void inflight_account_set_limit(struct inflight_account *account, u32 limit)
+{
+	if (limit == TC_INFLIGHT_AUTO && !inflight_is_auto(account)) {
+		memset(&account->dql, 0, sizeof(account->dql));
+		memset(&account->pace, 0, sizeof(account->pace));
+		dql_init(&account->dql, HZ);
+		account->dql.num_queued = account->counted_bytes;
+		account->auto_packets = INFLIGHT_AUTO_PACKETS;
+	}
+	WRITE_ONCE(account->limit, limit);
 }
 
 /*
  * The place of a station: its own, or one of a station that has nothing out.
  * With none free, it shares one.
  */
-static inline struct inflight_station *
+static struct inflight_station *
 inflight_account_station(struct inflight_account *account, u64 address)
 {
 	u32 first = hash_64(address, INFLIGHT_STATION_BITS), i;
@@ -157,7 +116,7 @@ inflight_account_station(struct inflight_account *account, u64 address)
 }
 
 /* Asleep: packets of others that were handed down since it stalled are gone. */
-static inline bool inflight_is_asleep(const struct inflight_account *account,
+static bool inflight_is_asleep(const struct inflight_account *account,
 				      const struct inflight_station *station)
 {
 	u64 overtaken_at = account->freed_station == station ? account->others_freed_at :
@@ -167,7 +126,7 @@ static inline bool inflight_is_asleep(const struct inflight_account *account,
 }
 
 /* Does a packet handed down to the station count? */
-static inline bool inflight_counts(struct inflight_account *account,
+static bool inflight_counts(struct inflight_account *account,
 				   const struct inflight_station *station)
 {
 	if (!station->stalled_at)
@@ -188,14 +147,14 @@ static inline bool inflight_counts(struct inflight_account *account,
  * @now: ns
  * @ticket: to be given to inflight_account_remove()
  */
-static inline void inflight_account_add(struct inflight_account *account,
+void inflight_account_add(struct inflight_account *account,
 					u64 address, u32 bytes, u64 now,
 					struct inflight_ticket *ticket)
 {
 	struct inflight_station *station = inflight_account_station(account, address);
 	bool counts = inflight_counts(account, station);
 
-	ticket->station = station;
+	ticket->station = station - account->stations;
 	ticket->at = now;
 	ticket->bytes = bytes;
 	ticket->epoch = station->epoch - !counts;
@@ -210,11 +169,13 @@ static inline void inflight_account_add(struct inflight_account *account,
 	station->counted++;
 	station->bytes += bytes;
 	WRITE_ONCE(account->counted, account->counted + 1);
-	dql_queued(&account->dql, bytes);
+	account->counted_bytes += bytes;
+	if (inflight_is_auto(account))
+		dql_queued(&account->dql, bytes);
 }
 
 /* A batch is over. The best of each second is remembered for one more. */
-static inline void inflight_pace_batch(struct inflight_account *account)
+static void inflight_pace_batch(struct inflight_account *account)
 {
 	struct inflight_pace *pace = &account->pace;
 	u64 ns = pace->last - pace->begin;
@@ -246,7 +207,7 @@ static inline void inflight_pace_batch(struct inflight_account *account)
  * A batch takes from the end of the one before it, or from when it was handed
  * down, to its last packet: nothing but its own time if no one came between.
  */
-static inline bool inflight_pace_is_whole(const struct inflight_pace *pace, u64 now)
+static bool inflight_pace_is_whole(const struct inflight_pace *pace, u64 now)
 {
 	u64 gap = now - pace->last, ns = pace->last - pace->begin;
 
@@ -256,7 +217,7 @@ static inline bool inflight_pace_is_whole(const struct inflight_pace *pace, u64 
 	       (gap >= INFLIGHT_BATCH_LEAST_GAP && ns >= INFLIGHT_AUTO_NS);
 }
 
-static inline void inflight_pace_note(struct inflight_account *account,
+static void inflight_pace_note(struct inflight_account *account,
 				      const struct inflight_ticket *ticket, u64 now)
 {
 	struct inflight_pace *pace = &account->pace;
@@ -271,10 +232,10 @@ static inline void inflight_pace_note(struct inflight_account *account,
 }
 
 /* The driver has got rid of one of the station's packets, on the air or not. */
-static inline void inflight_station_lives(struct inflight_account *account,
+static void inflight_station_lives(struct inflight_account *account,
 					  const struct inflight_ticket *ticket, u64 now)
 {
-	struct inflight_station *station = ticket->station;
+	struct inflight_station *station = &account->stations[ticket->station];
 	u64 waited = now - ticket->at;
 
 	if (inflight_is_asleep(account, station) && waited > account->stall / 2) {
@@ -306,11 +267,11 @@ static inline void inflight_station_lives(struct inflight_account *account,
  * @in_transmit: while the driver was being given a packet; then it makes room,
  *		 by dropping, and says nothing of what goes out
  */
-static inline void inflight_account_remove(struct inflight_account *account,
+void inflight_account_remove(struct inflight_account *account,
 					   const struct inflight_ticket *ticket,
 					   u64 now, bool in_transmit)
 {
-	struct inflight_station *station = ticket->station;
+	struct inflight_station *station = &account->stations[ticket->station];
 	bool counts = ticket->epoch == station->epoch;
 
 	account->out--;
@@ -320,18 +281,20 @@ static inline void inflight_account_remove(struct inflight_account *account,
 		station->counted--;
 		station->bytes -= ticket->bytes;
 		WRITE_ONCE(account->counted, account->counted - 1);
-		dql_completed(&account->dql, ticket->bytes);
+		account->counted_bytes -= ticket->bytes;
+		if (inflight_is_auto(account))
+			dql_completed(&account->dql, ticket->bytes);
 	}
 	if (in_transmit)
 		return;
 	/* What was held for a sleeper may be given up all at once. */
-	if (counts)
+	if (counts && inflight_is_auto(account))
 		inflight_pace_note(account, ticket, now);
 	inflight_station_lives(account, ticket, now);
 }
 
 /* When the station is going to stall, ns; U64_MAX: nothing of it counts. */
-static inline u64 inflight_station_deadline(const struct inflight_account *account,
+static u64 inflight_station_deadline(const struct inflight_account *account,
 					    const struct inflight_station *station)
 {
 	if (!station->counted)
@@ -340,7 +303,7 @@ static inline u64 inflight_station_deadline(const struct inflight_account *accou
 }
 
 /* When the first station is going to stall. */
-static inline u64 inflight_account_deadline(const struct inflight_account *account)
+u64 inflight_account_deadline(const struct inflight_account *account)
 {
 	u64 first = U64_MAX;
 	u32 i;
@@ -354,11 +317,13 @@ static inline u64 inflight_account_deadline(const struct inflight_account *accou
  * From now on nothing counts of what the station has out: dynamic queue limits
  * are told that it was never queued, for it has not been completed.
  */
-static inline void inflight_station_stall(struct inflight_account *account,
+static void inflight_station_stall(struct inflight_account *account,
 					  struct inflight_station *station, u64 now)
 {
 	WRITE_ONCE(account->counted, account->counted - station->counted);
-	account->dql.num_queued -= station->bytes;
+	account->counted_bytes -= station->bytes;
+	if (inflight_is_auto(account))
+		account->dql.num_queued -= station->bytes;
 	station->counted = 0;
 	station->bytes = 0;
 	station->epoch++;
@@ -367,7 +332,7 @@ static inline void inflight_station_stall(struct inflight_account *account,
 }
 
 /* Stall the stations whose time is over. */
-static inline void inflight_account_expire(struct inflight_account *account, u64 now)
+void inflight_account_expire(struct inflight_account *account, u64 now)
 {
 	struct inflight_station *station;
 	bool doubt = false;
@@ -387,7 +352,7 @@ static inline void inflight_account_expire(struct inflight_account *account, u64
 }
 
 /* Stations that stall now. */
-static inline u32 inflight_account_stalled(const struct inflight_account *account)
+u32 inflight_account_stalled(const struct inflight_account *account)
 {
 	u32 i, count = 0;
 
@@ -396,4 +361,3 @@ static inline u32 inflight_account_stalled(const struct inflight_account *accoun
 	return count;
 }
 
-#endif

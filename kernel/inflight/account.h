@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What is out below a discipline, against the bound and by station: see account.c.
+ */
+#ifndef LASACK_INFLIGHT_ACCOUNT_H
+#define LASACK_INFLIGHT_ACCOUNT_H
+
+#include <linux/cache.h>
+#include <linux/dynamic_queue_limits.h>
+#include <linux/types.h>
+#include "uapi/pkt_sch_inflight.h"
+
+#define INFLIGHT_STATION_BITS	7
+
+struct inflight_station {
+	u64	address;
+	u64	since;		/* ns: last sign of life, or its first that counts */
+	u64	stalled_at;	/* ns: nothing of it counts since; 0: it is awake */
+	u32	packets;	/* out */
+	u32	counted;	/* of these, against the bound */
+	u32	bytes;		/* of these that count */
+	u32	epoch;		/* packets of an earlier one do not count */
+	u8	dozes;		/* seen lately, up to INFLIGHT_DOZES */
+	u8	prompt;		/* packets in time since */
+};
+
+/* What leaves in INFLIGHT_AUTO_NS at best, in this second and the one before. */
+struct inflight_pace {
+	u64	begin;		/* ns: of the batch under way */
+	u64	last;		/* ns: its latest packet */
+	u32	bytes;
+	u32	packets;
+	u64	second;		/* ns: begin of this second */
+	u32	best_bytes[2];
+	u32	best_packets[2];
+};
+
+struct inflight_account {
+	u32	limit;		/* packets or TC_INFLIGHT_* */
+	u32	out;		/* packets */
+	u32	out_bytes;
+	u32	counted;	/* packets against the bound */
+	u32	counted_bytes;
+	u32	auto_packets;
+	u32	excused;	/* packets that may still be excused in doubt */
+	u8	doubts;		/* stall times since the last sign of life */
+	u64	stall;		/* ns */
+	u64	stalls;		/* so far */
+	u64	alive;		/* ns: last sign of life */
+	/* when what was freed last had been handed down, of this station... */
+	u64	freed_at;
+	struct inflight_station	*freed_station;
+	u64	others_freed_at;	/* ... and of any other; ns */
+	/* only kept while the limit is TC_INFLIGHT_AUTO */
+	struct dql		dql;
+	struct inflight_pace	pace;
+	struct inflight_station	stations[1 << INFLIGHT_STATION_BITS];
+};
+
+/* What is remembered with a packet that is out. */
+struct inflight_ticket {
+	u64	at;		/* ns: when it was handed down */
+	u32	bytes;
+	u32	epoch;		/* the station's, if it counts */
+	u16	station;	/* its place */
+};
+
+void inflight_account_init(struct inflight_account *account, u32 limit, u64 stall);
+void inflight_account_set_limit(struct inflight_account *account, u32 limit);
+void inflight_account_add(struct inflight_account *account, u64 address, u32 bytes,
+			  u64 now, struct inflight_ticket *ticket);
+void inflight_account_remove(struct inflight_account *account,
+			     const struct inflight_ticket *ticket, u64 now,
+			     bool in_transmit);
+u64 inflight_account_deadline(const struct inflight_account *account);
+void inflight_account_expire(struct inflight_account *account, u64 now);
+u32 inflight_account_stalled(const struct inflight_account *account);
+
+/* May another packet be handed down? Also without the lock, as a guess. */
+static inline bool inflight_account_has_room(const struct inflight_account *account)
+{
+	u32 limit = READ_ONCE(account->limit);
+
+	if (limit == TC_INFLIGHT_OFF)
+		return true;
+	if (limit == TC_INFLIGHT_AUTO)
+		return dql_avail(&account->dql) >= 0 &&
+		       READ_ONCE(account->counted) < READ_ONCE(account->auto_packets);
+	return READ_ONCE(account->counted) < limit;
+}
+
+#endif

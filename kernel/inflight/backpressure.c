@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Until when a driver keeps its packets: until they have been transmitted, until
+ * the chip has them, or not at all.
+ *
+ * Principle: no packet is on the air for less time than its bytes take at the
+ * link's highest rate. So imagine a link that is never slower than the real one:
+ * a FIFO at that rate, without gaps between packets, which begins each packet as
+ * soon as it is handed down. A packet that is freed before this link can have
+ * sent it was freed too soon: the driver gave it away earlier. How much was
+ * freed too soon at one time is what must be waiting further down. A chip's own
+ * queue is bounded; where more is waiting, the driver frees packets that
+ * it still has itself.
+ *
+ * What was freed late says little, for a chip whose queue is full frees packets
+ * at the pace of the air. So a state that is worse is believed after one window
+ * of packets, a better one only after many.
+ *
+ * Without a known rate only packets that are freed while the driver is being
+ * given them are found out.
+ *
+ * Pure arithmetic under the caller's lock: no packet, no timer, no clock.
+ */
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/time64.h>
+#include "backpressure.h"
+
+#define INFLIGHT_WINDOW		64U	/* packets, to judge the driver by */
+#define INFLIGHT_BETTER		16U	/* windows until a better state is believed */
+/*
+ * Bytes a chip may hold: more than the packet memory of any Wi-Fi chip whose
+ * driver frees at the bus, less than a driver's own queue (1024 packets).
+ */
+#define INFLIGHT_CHIP_KIB	512U
+
+/**
+ * inflight_backpressure_set_link() - what the link can do at best
+ * @bp: the state
+ * @bits_per_s: its highest rate; 0: not known
+ * @least_ns: what a packet takes beside its bytes, at least
+ */
+void inflight_backpressure_set_link(struct inflight_backpressure *bp, u64 bits_per_s,
+				    u32 least_ns)
+{
+	bp->least_ns = bits_per_s ? least_ns : 0;
+	bp->kib_ns = bits_per_s ? div64_u64(1024 * 8 * NSEC_PER_SEC, bits_per_s) : 0;
+}
+
+static u32 inflight_window_state(const struct inflight_backpressure *bp)
+{
+	if (bp->in_transmit > INFLIGHT_WINDOW / 2)
+		return TC_INFLIGHT_NONE;
+	if (bp->in_transmit + bp->too_soon <= INFLIGHT_WINDOW / 2)
+		return TC_INFLIGHT_AIR;
+	return bp->overfull ? TC_INFLIGHT_NONE : TC_INFLIGHT_BUS;
+}
+
+/* The states are in order, from the best to the worst. */
+static void inflight_judge(struct inflight_backpressure *bp)
+{
+	u32 state = inflight_window_state(bp);
+
+	if (state >= bp->state)
+		bp->better = 0;
+	if (state >= bp->state || ++bp->better == INFLIGHT_BETTER) {
+		bp->better = 0;
+		WRITE_ONCE(bp->state, state);
+	}
+	bp->packets = 0;
+	bp->in_transmit = 0;
+	bp->too_soon = 0;
+	bp->overfull = false;
+}
+
+/**
+ * inflight_backpressure_note() - a packet is freed
+ * @bp: the state
+ * @at: ns: when it was handed down
+ * @bytes: of the packet
+ * @now: ns
+ * @in_transmit: while the driver was being given it
+ */
+void inflight_backpressure_note(struct inflight_backpressure *bp, u64 at, u32 bytes,
+				u64 now, bool in_transmit)
+{
+	u64 chip_ns = (u64)INFLIGHT_CHIP_KIB * bp->kib_ns;
+	u64 sent_at = max(bp->sent_at, at + bp->least_ns) +
+		      (((u64)bytes * bp->kib_ns) >> 10);
+
+	if (in_transmit) {
+		bp->in_transmit++;
+	} else if (sent_at > now) {
+		bp->too_soon++;
+		bp->overfull |= sent_at > now + chip_ns;
+	}
+	/* Not further ahead than it takes to tell: it may become a better driver. */
+	bp->sent_at = min(sent_at, now + 2 * chip_ns);
+	if (++bp->packets == INFLIGHT_WINDOW)
+		inflight_judge(bp);
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The packets that are followed, found again by their addresses.
+ *
+ * Principle: nothing of a packet below a discipline belongs to the discipline, so
+ * what is remembered is kept apart, in a table with a lock for each bucket. The
+ * same packet may be followed twice (one discipline above another): the newest
+ * entry is found first.
+ *
+ * Some code replaces a packet and moves its destructor and its socket to the new
+ * one, as kTLS does where the device does not encrypt: then no entry has that
+ * address. All packets of a socket have the same destructor but for pure ACKs,
+ * whose destructor does the same to the socket, so any entry of the socket will do:
+ * each is used once, and in the end none is left. The oldest is taken, for it
+ * is the likeliest to have lost its packet. Where it is known in advance that a
+ * socket's packets are replaced, its entries are found by the socket.
+ */
+#include <linux/hash.h>
+#include <linux/skbuff.h>
+#include <linux/spinlock.h>
+#include <net/sock.h>
+#include "followed.h"
+
+#define INFLIGHT_HASH_BITS	11
+
+struct inflight_bucket {
+	spinlock_t		lock;	/* irq-safe: packets are freed anywhere */
+	struct inflight_entry	*first;
+};
+
+static struct inflight_bucket inflight_buckets[1 << INFLIGHT_HASH_BITS];
+
+void inflight_followed_init(void)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(inflight_buckets); i++)
+		spin_lock_init(&inflight_buckets[i].lock);
+}
+
+static struct inflight_bucket *inflight_bucket(const void *key)
+{
+	return &inflight_buckets[hash_ptr(key, INFLIGHT_HASH_BITS)];
+}
+
+/* Will the socket replace its packets on their way to the driver? */
+static bool inflight_replaces_packets(const struct sock *sk)
+{
+#ifdef CONFIG_SOCK_VALIDATE_XMIT
+	return sk && sk_fullsock(sk) && sk->sk_validate_xmit_skb;
+#else
+	return false;
+#endif
+}
+
+/**
+ * inflight_followed_add() - follow a packet
+ * @entry: filled in but for what says how to find it
+ * @skb: the packet
+ *
+ * Interrupts are off.
+ */
+void inflight_followed_add(struct inflight_entry *entry, const struct sk_buff *skb)
+{
+	const void *key = inflight_replaces_packets(skb->sk) ? (void *)skb->sk : (void *)skb;
+	struct inflight_bucket *bucket = inflight_bucket(key);
+
+	entry->key = key;
+	entry->sk = skb->sk;
+	spin_lock(&bucket->lock);
+	entry->next = bucket->first;
+	bucket->first = entry;
+	spin_unlock(&bucket->lock);
+}
+
+static struct inflight_entry *inflight_take(const void *key)
+{
+	struct inflight_bucket *bucket = inflight_bucket(key);
+	struct inflight_entry *entry, **link;
+	unsigned long flags;
+
+	spin_lock_irqsave(&bucket->lock, flags);
+	for (link = &bucket->first; (entry = *link); link = &entry->next) {
+		if (entry->key == key) {
+			*link = entry->next;
+			break;
+		}
+	}
+	spin_unlock_irqrestore(&bucket->lock, flags);
+	return entry;
+}
+
+/**
+ * inflight_followed_take() - the entry of a packet
+ * @skb: the packet
+ *
+ * Return: the entry, no longer in the table, or NULL: there is none.
+ */
+struct inflight_entry *inflight_followed_take(const struct sk_buff *skb)
+{
+	return inflight_take(skb);
+}
+
+/* The key of the socket's oldest entry, or NULL: it has none. */
+static const void *inflight_oldest(const struct sock *sk)
+{
+	struct inflight_entry *entry;
+	const void *oldest = NULL;
+	unsigned long flags;
+	u64 at = U64_MAX;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(inflight_buckets); i++) {
+		spin_lock_irqsave(&inflight_buckets[i].lock, flags);
+		for (entry = inflight_buckets[i].first; entry; entry = entry->next) {
+			if (entry->sk == sk && entry->ticket.at < at) {
+				at = entry->ticket.at;
+				oldest = entry->key;
+			}
+		}
+		spin_unlock_irqrestore(&inflight_buckets[i].lock, flags);
+	}
+	return oldest;
+}
+
+/**
+ * inflight_followed_take_moved() - an entry for a packet that has none
+ * @skb: a packet that was given another's destructor and socket
+ *
+ * Slow, unless the socket is known to replace its packets.
+ *
+ * Return: the entry, no longer in the table, or NULL: there is none.
+ */
+struct inflight_entry *inflight_followed_take_moved(const struct sk_buff *skb)
+{
+	struct inflight_entry *entry = skb->sk ? inflight_take(skb->sk) : NULL;
+	const void *key;
+
+	/* Another processor may be quicker: then there is one less. */
+	while (!entry && (key = inflight_oldest(skb->sk)))
+		entry = inflight_take(key);
+	return entry;
+}

@@ -1,0 +1,535 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Bound the packets below a queue discipline.
+ *
+ * Principle: a scheduler can only order the packets it still holds. Where the
+ * device takes everything at once (mac80211 since Linux 6.2, most Wi-Fi drivers
+ * before), the packets wait below, in somebody else's order. So each packet is
+ * followed from dequeue until it is freed, by its destructor, and the discipline
+ * is not served while there are too many. Byte queue limits do the same for
+ * wired drivers; here the packet itself is the completion, so no driver needs
+ * to take part.
+ *
+ * The packet belongs to the layers below: skb->cb is theirs, skb->sk and its
+ * accounting must stay TCP's, shared info is shared with clones. Hence a small
+ * entry for each packet (followed.c), which keeps the destructor that was there;
+ * ours calls it. Entries are used again, so memory is only taken while the number
+ * of packets that are out grows.
+ *
+ * The tracker outlives its discipline while packets are out. It keeps a
+ * reference on this module: the code must stay as long as a destructor points
+ * to it.
+ *
+ * What counts against the bound, and the bound "auto", are in account.c; what
+ * the driver does with its packets, and thus what the bound is worth, is in
+ * backpressure.c.
+ */
+#include <linux/etherdevice.h>
+#include <linux/hrtimer.h>
+#include <linux/if_arp.h>
+#include <linux/module.h>
+#include <linux/netdevice.h>
+#include <linux/preempt.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/skbuff.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <net/netlink.h>
+#include <net/sch_generic.h>
+#include "account.h"
+#include "backpressure.h"
+#include "followed.h"
+#include "inflight.h"
+
+#define INFLIGHT_BATCH		64U	/* packets in one run of a queue, by default */
+#define INFLIGHT_SPARE_MAX	1024U	/* entries to keep with auto */
+#define INFLIGHT_WAKE_SHARE	8U	/* of a bound must be free to wake for */
+
+struct inflight {
+	struct Qdisc __rcu	*sch;	/* NULL once the discipline is gone */
+	struct hrtimer		stall_timer;	/* only while the discipline waits */
+	struct rcu_head		rcu;
+
+	spinlock_t		lock;	/* irq-safe: packets are freed anywhere */
+	bool			waits;	/* the discipline, for room */
+	bool			released;
+	bool			batch_over;
+	u32			batch;	/* its first packet's number */
+	u32			following;	/* packets */
+	u32			spare_count;
+	struct inflight_entry	*spare;
+	const struct task_struct *sender;	/* who dequeued last */
+	u64			tracked;
+	u64			untracked;
+	u64			lost;
+	u64			throttled;
+	u64			early;
+	struct inflight_backpressure backpressure;
+	struct inflight_account	account;
+};
+
+static struct kmem_cache *inflight_entries;
+
+static void inflight_free_rcu(struct rcu_head *head)
+{
+	struct inflight *inf = container_of(head, struct inflight, rcu);
+	struct inflight_entry *entry;
+
+	while ((entry = inf->spare)) {
+		inf->spare = entry->next;
+		kmem_cache_free(inflight_entries, entry);
+	}
+	kfree(inf);
+	/* Module exit waits for this callback to return. */
+	module_put(THIS_MODULE);
+}
+
+/* Serve the discipline. Any context, in an RCU read-side section. */
+static void inflight_schedule(const struct inflight *inf)
+{
+	struct Qdisc *sch = rcu_dereference(inf->sch);
+
+	if (sch)
+		__netif_schedule(qdisc_root(sch));
+}
+
+/*
+ * Has the discipline waited long enough? It is not waked for each packet of a
+ * large bound, but for an eighth of it. Under the lock.
+ */
+static bool inflight_ends_wait(struct inflight *inf)
+{
+	const struct inflight_account *account = &inf->account;
+	u32 limit = account->limit;
+
+	if (!inf->waits || !inflight_account_has_room(account))
+		return false;
+	if (limit != TC_INFLIGHT_AUTO && limit != TC_INFLIGHT_OFF &&
+	    account->counted > limit - limit / INFLIGHT_WAKE_SHARE)
+		return false;
+	inf->waits = false;
+	return true;
+}
+
+/* Let the timer run out when the first station is going to stall. */
+static void inflight_arm(struct inflight *inf)
+{
+	unsigned long flags;
+	u64 deadline;
+
+	spin_lock_irqsave(&inf->lock, flags);
+	deadline = inflight_account_deadline(&inf->account);
+	spin_unlock_irqrestore(&inf->lock, flags);
+	if (deadline != U64_MAX)
+		hrtimer_start(&inf->stall_timer, ns_to_ktime(deadline),
+			      HRTIMER_MODE_ABS_SOFT);
+}
+
+static enum hrtimer_restart inflight_stall_timer(struct hrtimer *timer)
+{
+	struct inflight *inf = container_of(timer, struct inflight, stall_timer);
+	unsigned long flags;
+	bool wake, waits;
+
+	spin_lock_irqsave(&inf->lock, flags);
+	inflight_account_expire(&inf->account, ktime_get_ns());
+	wake = inflight_ends_wait(inf);
+	waits = inf->waits;
+	spin_unlock_irqrestore(&inf->lock, flags);
+
+	if (wake) {
+		rcu_read_lock();
+		inflight_schedule(inf);
+		rcu_read_unlock();
+	} else if (waits) {
+		inflight_arm(inf);
+	}
+	return HRTIMER_NORESTART;
+}
+
+/*
+ * Is the driver being given packets, by who frees one? While it is, the
+ * discipline's root runs and its task does nothing else; only an interrupt
+ * can come in between. Packets freed on other processors are completions.
+ */
+static bool inflight_in_transmit(const struct inflight *inf)
+{
+	struct Qdisc *sch;
+
+	if (inf->sender != current || in_hardirq())
+		return false;
+	sch = rcu_dereference(inf->sch);
+	return sch && qdisc_is_running(qdisc_root(sch));
+}
+
+static struct inflight_entry *inflight_get_entry(struct inflight *inf)
+{
+	struct inflight_entry *entry = inf->spare;
+
+	if (unlikely(!entry))
+		return kmem_cache_alloc(inflight_entries, GFP_ATOMIC | __GFP_NOWARN);
+	inf->spare = entry->next;
+	inf->spare_count--;
+	return entry;
+}
+
+static void inflight_put_entry(struct inflight *inf, struct inflight_entry *entry)
+{
+	u32 limit = inf->account.limit;
+
+	if (unlikely(inf->spare_count >= (limit == TC_INFLIGHT_AUTO ? INFLIGHT_SPARE_MAX : limit))) {
+		kmem_cache_free(inflight_entries, entry);
+		return;
+	}
+	entry->next = inf->spare;
+	inf->spare = entry;
+	inf->spare_count++;
+}
+
+/*
+ * Several packets may be dequeued before the first of them is given to the
+ * driver: a batch. It is over when a packet is freed, when the discipline has
+ * to wait, and after as many packets as one run of the queue has. A packet of
+ * the batch that is freed in transmit was not kept at all; an older one makes
+ * room for it.
+ */
+static void inflight_note_batch(struct inflight *inf, u32 number)
+{
+	if (!inf->batch_over && number - inf->batch < INFLIGHT_BATCH)
+		return;
+	inf->batch = number;
+	inf->batch_over = false;
+}
+
+/*
+ * Some drivers free with interrupts off, and some inside our own transmit:
+ * nothing here may sleep, enable interrupts or take the qdisc lock. In an RCU
+ * read-side section: another processor may free the tracker's last packet.
+ */
+static void inflight_complete(struct inflight_entry *entry, bool lost)
+{
+	struct inflight_ticket *ticket = &entry->ticket;
+	struct inflight *inf = entry->inf;
+	bool in_transmit, early, wake, last;
+	u64 now = ktime_get_ns();
+	unsigned long flags;
+
+	spin_lock_irqsave(&inf->lock, flags);
+	in_transmit = inflight_in_transmit(inf);
+	early = in_transmit && (s32)(entry->number - inf->batch) >= 0;
+	inf->batch_over = true;
+	inf->early += early;
+	inf->lost += lost;
+	inflight_backpressure_note(&inf->backpressure, ticket->at, ticket->bytes, now, early);
+	inflight_account_remove(&inf->account, ticket, now, in_transmit);
+	wake = inflight_ends_wait(inf);
+	inflight_put_entry(inf, entry);
+	inf->following--;
+	last = inf->released && !inf->following;
+	spin_unlock_irqrestore(&inf->lock, flags);
+
+	if (wake)
+		inflight_schedule(inf);
+	if (last)
+		call_rcu(&inf->rcu, inflight_free_rcu);
+}
+
+static void inflight_destructor(struct sk_buff *skb)
+{
+	struct inflight_entry *entry = inflight_followed_take(skb);
+	bool lost = !entry;
+
+	if (unlikely(lost))
+		entry = inflight_followed_take_moved(skb);
+	if (unlikely(!entry)) {
+		/* A copy of a packet that had its destructor called already. */
+		pr_warn_once("inflight: a destructor was called twice\n");
+		return;
+	}
+
+	rcu_read_lock();
+	skb->destructor = entry->destructor;
+	if (skb->destructor)
+		skb->destructor(skb);
+	/* Last: it may give up the reference that keeps this module. */
+	inflight_complete(entry, lost);
+	rcu_read_unlock();
+}
+
+static bool inflight_has_address(const struct sk_buff *skb)
+{
+	return skb->dev->type == ARPHRD_ETHER && skb_headlen(skb) >= ETH_HLEN;
+}
+
+static const u8 *inflight_address(const struct sk_buff *skb)
+{
+	return ((struct ethhdr *)skb->data)->h_dest;
+}
+
+/**
+ * inflight_track() - count a packet until it is freed
+ * @inf: the tracker
+ * @skb: a packet just dequeued
+ *
+ * A multicast frame is not counted: it is cloned for its receivers and may wait
+ * for the sleepers among them, so it says nothing about the room below. Nor is a
+ * GSO packet, whose segments would be missed, nor any packet when memory is
+ * short; they are never lost. Called under the qdisc lock.
+ */
+void inflight_track(struct inflight *inf, struct sk_buff *skb)
+{
+	struct inflight_entry *entry;
+	unsigned long flags;
+	u64 station = 0;
+
+	if (inf->account.limit == TC_INFLIGHT_OFF)
+		return;
+	if (likely(inflight_has_address(skb))) {
+		if (is_multicast_ether_addr(inflight_address(skb)))
+			return;
+		station = ether_addr_to_u64(inflight_address(skb));
+	}
+
+	spin_lock_irqsave(&inf->lock, flags);
+	entry = likely(!skb_is_gso(skb)) ? inflight_get_entry(inf) : NULL;
+	if (unlikely(!entry)) {
+		inf->untracked++;
+		spin_unlock_irqrestore(&inf->lock, flags);
+		return;
+	}
+	entry->inf = inf;
+	entry->destructor = skb->destructor;
+	entry->number = inf->tracked++;
+	inf->following++;
+	inf->sender = current;
+	inflight_note_batch(inf, entry->number);
+	inflight_account_add(&inf->account, station, skb->len, ktime_get_ns(),
+			     &entry->ticket);
+	inflight_followed_add(entry, skb);
+	spin_unlock_irqrestore(&inf->lock, flags);
+
+	skb->destructor = inflight_destructor;
+	/* GRO frees a packet without its destructor unless told to look. */
+	skb->slow_gro = 1;
+}
+EXPORT_SYMBOL_GPL(inflight_track);
+
+/**
+ * inflight_has_room() - may the discipline be served?
+ * @inf: the tracker
+ *
+ * Called under the qdisc lock, with a packet waiting. If there is no room the
+ * discipline is scheduled as soon as there is.
+ */
+bool inflight_has_room(struct inflight *inf)
+{
+	unsigned long flags;
+	bool room;
+
+	if (inflight_account_has_room(&inf->account))
+		return true;
+
+	/* Look again under the lock: a packet may just have gone. */
+	spin_lock_irqsave(&inf->lock, flags);
+	room = inflight_account_has_room(&inf->account);
+	inf->waits = !room;
+	inf->throttled += !room;
+	inf->batch_over = true;
+	spin_unlock_irqrestore(&inf->lock, flags);
+	if (!room && !hrtimer_is_queued(&inf->stall_timer))
+		inflight_arm(inf);
+	return room;
+}
+EXPORT_SYMBOL_GPL(inflight_has_room);
+
+/**
+ * inflight_create() - a tracker for a discipline
+ * @sch: the discipline to hold back
+ * @limit: packets, TC_INFLIGHT_AUTO or TC_INFLIGHT_OFF
+ *
+ * Under RTNL. Return: the tracker, to be given to inflight_release(), or NULL:
+ * no memory.
+ */
+struct inflight *inflight_create(struct Qdisc *sch, u32 limit)
+{
+	struct inflight *inf = kzalloc(sizeof(*inf), GFP_KERNEL);
+
+	if (!inf)
+		return NULL;
+
+	__module_get(THIS_MODULE);
+	RCU_INIT_POINTER(inf->sch, sch);
+	spin_lock_init(&inf->lock);
+	hrtimer_setup(&inf->stall_timer, inflight_stall_timer, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_ABS_SOFT);
+	inflight_account_init(&inf->account, limit,
+			      (u64)TC_INFLIGHT_STALL * NSEC_PER_MSEC);
+	inflight_backpressure_ask(&inf->backpressure, qdisc_dev(sch));
+	return inf;
+}
+EXPORT_SYMBOL_GPL(inflight_create);
+
+/**
+ * inflight_release() - the discipline goes, its packets may still be out
+ * @inf: the tracker, or NULL
+ *
+ * The discipline's memory must stay for an RCU grace period, as it does after
+ * ops->destroy(). May sleep.
+ */
+void inflight_release(struct inflight *inf)
+{
+	unsigned long flags;
+	bool last;
+
+	if (!inf)
+		return;
+	RCU_INIT_POINTER(inf->sch, NULL);
+	hrtimer_cancel(&inf->stall_timer);
+	spin_lock_irqsave(&inf->lock, flags);
+	inf->released = true;
+	last = !inf->following;
+	spin_unlock_irqrestore(&inf->lock, flags);
+	if (last)
+		call_rcu(&inf->rcu, inflight_free_rcu);
+}
+EXPORT_SYMBOL_GPL(inflight_release);
+
+/**
+ * inflight_set_limit() - change the bound while packets are out
+ * @inf: the tracker
+ * @limit: packets, TC_INFLIGHT_AUTO or TC_INFLIGHT_OFF
+ */
+void inflight_set_limit(struct inflight *inf, u32 limit)
+{
+	unsigned long flags;
+	bool wake;
+
+	spin_lock_irqsave(&inf->lock, flags);
+	inflight_account_set_limit(&inf->account, limit);
+	wake = inflight_ends_wait(inf);
+	spin_unlock_irqrestore(&inf->lock, flags);
+	if (!wake)
+		return;
+	rcu_read_lock();
+	inflight_schedule(inf);
+	rcu_read_unlock();
+}
+EXPORT_SYMBOL_GPL(inflight_set_limit);
+
+/**
+ * inflight_limit() - the bound as it was given
+ * @inf: the tracker
+ */
+u32 inflight_limit(const struct inflight *inf)
+{
+	return READ_ONCE(inf->account.limit);
+}
+EXPORT_SYMBOL_GPL(inflight_limit);
+
+/**
+ * inflight_set_stall() - after how long a silent station's packets do not count
+ * @inf: the tracker
+ * @ms: TC_INFLIGHT_STALL_MIN to TC_INFLIGHT_STALL_MAX
+ */
+void inflight_set_stall(struct inflight *inf, u32 ms)
+{
+	unsigned long flags;
+	bool waits;
+
+	spin_lock_irqsave(&inf->lock, flags);
+	inf->account.stall = (u64)ms * NSEC_PER_MSEC;
+	waits = inf->waits;
+	spin_unlock_irqrestore(&inf->lock, flags);
+	/* If the discipline waits, by the new time. */
+	if (waits)
+		inflight_arm(inf);
+}
+EXPORT_SYMBOL_GPL(inflight_set_stall);
+
+/* In ms. */
+u32 inflight_stall(const struct inflight *inf)
+{
+	return div_u64(READ_ONCE(inf->account.stall), NSEC_PER_MSEC);
+}
+EXPORT_SYMBOL_GPL(inflight_stall);
+
+/**
+ * inflight_parse_bound() - read the option "inflight" of a qdisc
+ * @attr: a u32, or NULL: not given
+ * @limit: set to it if it is packets, TC_INFLIGHT_AUTO or TC_INFLIGHT_OFF
+ * @extack: says why it is not taken
+ *
+ * No netlink policy has a range and a value beside it.
+ *
+ * Return: 0 or -ERANGE.
+ */
+int inflight_parse_bound(const struct nlattr *attr, u32 *limit,
+			 struct netlink_ext_ack *extack)
+{
+	u32 value = attr ? nla_get_u32(attr) : *limit;
+
+	if (value == TC_INFLIGHT_AUTO || value <= TC_INFLIGHT_MAX) {
+		*limit = value;
+		return 0;
+	}
+	NL_SET_ERR_MSG_ATTR(extack, attr, "inflight: give 1 to 65535 packets, auto or off");
+	return -ERANGE;
+}
+EXPORT_SYMBOL_GPL(inflight_parse_bound);
+
+/**
+ * inflight_read() - statistics
+ * @inf: the tracker
+ * @st: filled in completely
+ */
+void inflight_read(struct inflight *inf, struct tc_inflight_xstats *st)
+{
+	struct inflight_account *account = &inf->account;
+	unsigned long flags;
+
+	memset(st, 0, sizeof(*st));
+	spin_lock_irqsave(&inf->lock, flags);
+	st->packets = account->out;
+	st->bytes = account->out_bytes;
+	st->counted = account->counted;
+	st->limit = account->limit;
+	if (account->limit == TC_INFLIGHT_AUTO) {
+		st->limit = account->auto_packets;
+		st->limit_bytes = account->dql.limit;
+	}
+	st->backpressure = inf->backpressure.state;
+	st->stalled = inflight_account_stalled(account);
+	st->tracked = inf->tracked;
+	st->untracked = inf->untracked;
+	st->lost = inf->lost;
+	st->throttled = inf->throttled;
+	st->stalls = account->stalls;
+	st->early = inf->early;
+	spin_unlock_irqrestore(&inf->lock, flags);
+}
+EXPORT_SYMBOL_GPL(inflight_read);
+
+static int __init inflight_module_init(void)
+{
+	inflight_followed_init();
+	inflight_entries = KMEM_CACHE(inflight_entry, SLAB_HWCACHE_ALIGN);
+	return inflight_entries ? 0 : -ENOMEM;
+}
+
+static void __exit inflight_module_exit(void)
+{
+	/* The last tracker's callback runs code of this module. */
+	rcu_barrier();
+	/*
+	 * And a destructor may have been preempted between its last statement
+	 * and its return.
+	 */
+	synchronize_rcu_tasks();
+	kmem_cache_destroy(inflight_entries);
+}
+
+module_init(inflight_module_init)
+module_exit(inflight_module_exit)
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Bound on the packets below a queue discipline");
