@@ -14,8 +14,8 @@
  * The hash is secret and the whole key is compared: nobody can make flows
  * collide from outside, and flows that do are never taken for one. It is
  * MULTILINEAR-HM of D. Lemire, O. Kaser, "Strongly Universal String Hashing is
- * Fast", The Computer Journal 57(11), 2014: of any two keys' hashes every pair of
- * values is equally probable, for who does not know the secret.
+ * Fast", The Computer Journal 57(11), 2014, on words of 32 bits: for who does not know the
+ * secret, of any two keys' hashes every pair of values is equally probable.
  *
  * The caller holds a lock.
  */
@@ -47,15 +47,14 @@ static u32 *flow_table_bucket(const struct flow_table *table, u32 hash)
 u32 flow_table_hash(const struct flow_table *table, const struct segment_key *key)
 {
 	const u64 *secret = table->secret;
-	u64 words[FLOW_KEY_WORDS];
-	u64 sum;
+	u32 words[FLOW_KEY_WORDS];
+	u64 sum = secret[0];
+	u32 i;
 
-	BUILD_BUG_ON(sizeof(words) != sizeof(*key) || FLOW_KEY_WORDS != 5);
+	BUILD_BUG_ON(sizeof(words) != sizeof(*key) || FLOW_KEY_WORDS % 2);
 	memcpy(words, key, sizeof(words));
-	sum = secret[0];
-	sum += (words[0] + secret[1]) * (words[1] + secret[2]);
-	sum += (words[2] + secret[3]) * (words[3] + secret[4]);
-	sum += (words[4] + secret[5]) * secret[6];
+	for (i = 0; i < FLOW_KEY_WORDS; i += 2)
+		sum += (words[i] + secret[i + 1]) * (words[i + 1] + secret[i + 2]);
 	return sum >> 32;
 }
 

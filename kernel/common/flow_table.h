@@ -14,7 +14,7 @@
 /* The table's time: ns >> FLOW_TIME_SHIFT, about 1 ms; it wraps after 52 days. */
 #define FLOW_TIME_SHIFT	20
 
-#define FLOW_KEY_WORDS	(sizeof(struct segment_key) / sizeof(u64))
+#define FLOW_KEY_WORDS	(sizeof(struct segment_key) / sizeof(u32))
 
 /* First in every flow. Numbers of places count from 1; 0 is none. */
 struct flow_entry {
@@ -49,7 +49,7 @@ struct flow_table {
 	u32	swept_at;	/* the table's time */
 	u32	idle;		/* for how long an idle flow is remembered, 0: for ever */
 	u32	sweep_places;	/* a unit of time */
-	u64	secret[FLOW_KEY_WORDS + 2];
+	u64	secret[FLOW_KEY_WORDS + 1];
 	/* told of a flow that is about to be forgotten; NULL: not */
 	void	(*forgotten)(void *data, struct flow_entry *entry);
 	void	*data;

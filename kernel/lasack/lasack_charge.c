@@ -17,6 +17,7 @@
  *   newcomers spend the same credit: together they attain service as one connection would. So
  *   who sends each packet as a new connection has no more of it than who does not.
  * - After a pause one is not further behind than LASACK_LAG.
+ *   What its ACKs were charged beyond that, pays for those of them that acknowledge nothing.
  * - An ACK number is believed if it is near the last one. If it is not, it becomes a candidate:
  *   another ACK near it makes counting begin anew there, and nobody is charged for the
  *   jump. If that is behind, what was charged since counting began anew last is given back.
@@ -49,6 +50,7 @@ static void lasack_account_begin(const struct lasack_queue *q, struct lasack_lev
 {
 	account->sum = 0;
 	account->credit = 0;
+	account->surplus = 0;
 	if (q->shape.paper)
 		return;
 	level->newcomers = max3(level->newcomers, sum_sub(q, level->current_sum, LASACK_CREDIT),
@@ -69,7 +71,7 @@ static void lasack_account_resume(const struct lasack_queue *q, const struct las
 static void lasack_account_admit(const struct lasack_queue *q, struct lasack_level *level,
 				 struct lasack_account *account, u32 bytes)
 {
-	u32 part = min(bytes, account->credit);
+	u32 part = min_t(u32, bytes, account->credit);
 
 	if (!part)
 		return;
@@ -81,7 +83,7 @@ static void lasack_account_admit(const struct lasack_queue *q, struct lasack_lev
 static void lasack_account_readmit(const struct lasack_queue *q, struct lasack_level *level,
 				   struct lasack_account *account, u32 bytes)
 {
-	u32 part = min(bytes, LASACK_CREDIT - account->credit);
+	u32 part = min_t(u32, bytes, LASACK_CREDIT - account->credit);
 
 	if (q->shape.paper)
 		return;
@@ -149,9 +151,11 @@ void lasack_flow_new_life(struct lasack_queue *q, struct lasack_flow *flow)
 	}
 	flow->account.sum = 0;
 	flow->account.credit = 0;
+	flow->account.surplus = 0;
 	flow->sent = 0;
 	flow->received = 0;
 	flow->unproven = 0;
+	flow->pending = 0;
 	flow->ack_seen = 0;
 	flow->doubted = 0;
 	flow->starved = 0;
@@ -181,6 +185,8 @@ static void lasack_flow_resynchronise(struct lasack_queue *q, struct lasack_flow
 	flow->last_ack[seg->reversed] = seg->ack_seq;
 	flow->doubted = 0;
 	flow->unproven = 0;
+	flow->pending = 0;
+	flow->account.surplus = 0;
 	q->resynchronised++;
 }
 
@@ -199,7 +205,8 @@ static void lasack_flow_resynchronise(struct lasack_queue *q, struct lasack_flow
 u32 lasack_flow_acked(struct lasack_queue *q, struct lasack_flow *flow,
 		      const struct tcp_segment *seg)
 {
-	u32 believed = q->shape.paper ? S32_MAX : LASACK_BELIEVED;
+	u32 believed = q->shape.paper ? S32_MAX :
+		       min(LASACK_BELIEVED, LASACK_PENDING - min(flow->pending, LASACK_PENDING));
 	u8 dir = seg->reversed, bit = BIT(dir);
 	s32 advance;
 
@@ -218,17 +225,35 @@ u32 lasack_flow_acked(struct lasack_queue *q, struct lasack_flow *flow,
 	}
 	if (q->shape.paper)
 		return 0;
-	if (advance < 0 && -(u32)advance <= believed) {
+	if (advance < 0 && -(u32)advance <= LASACK_BELIEVED) {
 		flow->doubted &= ~bit;
 		return 0;
 	}
-	if ((flow->doubted & bit) && seg->ack_seq - flow->candidate - 1 < believed) {
+	if ((flow->doubted & bit) && seg->ack_seq - flow->candidate - 1 < LASACK_BELIEVED) {
 		lasack_flow_resynchronise(q, flow, seg);
 		return 0;
 	}
 	flow->candidate = seg->ack_seq;
 	flow->doubted = bit;
 	return 0;
+}
+
+/*
+ * What is left of @least bytes after those that the packet is charged with already, or that ACKs
+ * before it were beyond what they cost. A forged ACK takes from the real ones what they
+ * acknowledge: they are not charged a second time for carrying nothing.
+ */
+static u32 lasack_account_uncovered(struct lasack_account *account, u32 least, u32 charged)
+{
+	u32 surplus = account->surplus * 4U, part;
+
+	if (charged >= least) {
+		account->surplus = min_t(u32, surplus + charged - least, LASACK_BELIEVED) / 4;
+		return 0;
+	}
+	part = min(least - charged, surplus);
+	account->surplus = (surplus - part) / 4;
+	return least - charged - part;
 }
 
 /**
@@ -241,7 +266,7 @@ u32 lasack_flow_acked(struct lasack_queue *q, struct lasack_flow *flow,
  *
  * Return: bytes.
  */
-u32 lasack_flow_cost(const struct lasack_queue *q, const struct lasack_flow *flow,
+u32 lasack_flow_cost(const struct lasack_queue *q, struct lasack_flow *flow,
 		     const struct sk_buff *skb, u32 payload, u32 acked)
 {
 	u32 segs, length, least;
@@ -252,9 +277,9 @@ u32 lasack_flow_cost(const struct lasack_queue *q, const struct lasack_flow *flo
 	length = qdisc_pkt_len(skb);
 	least = max(segs * q->overhead,
 		    length > segs * LASACK_HEADERS ? length - segs * LASACK_HEADERS : 0);
-	if (payload >= least || acked >= least - payload)
+	if (payload >= least)
 		return payload;
-	return least - acked;
+	return payload + lasack_account_uncovered(&flow->account, least - payload, acked);
 }
 
 /* The packet waits from now on: @bytes is what it is charged with in all. */
@@ -297,6 +322,7 @@ void lasack_flow_charge_acked(struct lasack_queue *q, struct lasack_flow *flow, 
 {
 	lasack_flow_charge(q, flow, &flow->received, bytes);
 	flow->unproven = min_t(u64, (u64)flow->unproven + bytes, U32_MAX);
+	flow->pending = min_t(u64, (u64)flow->pending + bytes, U32_MAX);
 }
 
 /* A packet is sent. */

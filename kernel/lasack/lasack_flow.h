@@ -14,8 +14,9 @@
 /* Attained service. Flows and stations have one each. */
 struct lasack_account {
 	u64	sum;		/* bytes, see lasack_sum.c */
-	u32	credit;		/* bytes until it is no newcomer any more */
 	u32	packets;	/* queued */
+	u16	credit;		/* bytes until it is no newcomer any more */
+	u16	surplus;	/* charged by ACKs beyond what they cost, in units of 4 bytes */
 };
 
 /* What accounts that compete with each other have in common: the stations, or the flows. */
@@ -37,6 +38,7 @@ struct lasack_flow {
 	u32			last_ack[2];	/* by direction of the ACK */
 	u32			candidate;	/* an ACK number that was not believed */
 	u32			unproven;	/* bytes charged by ACKs since the flow resynchronised */
+	u32			pending;	/* bytes charged by ACKs that wait */
 	u16			station;
 	u8			ack_seen:2,	/* bit: last_ack[direction] is valid */
 				doubted:2;	/* bit: the candidate is of that direction */

@@ -317,6 +317,7 @@ static void lasack_queue_sent(struct lasack_queue *q, struct lasack_flow *flow,
 			      const struct lasack_skb_cb *cb)
 {
 	lasack_flow_charge_sent(q, flow, cb->cost);
+	flow->pending -= min(flow->pending, cb->acked);
 	flow->served = 1;
 	flow->entry.finished |= cb->fin;
 	flow->aborted |= cb->rst;
@@ -330,8 +331,10 @@ static void lasack_queue_lost(struct lasack_queue *q, struct lasack_flow *flow,
 
 	flow->starved = 1;
 	lasack_flow_readmit(q, flow, cb->cost);
-	if (!flow->head)
+	if (!flow->head) {
+		flow->pending = 0;
 		return;
+	}
 	next = lasack_cb(flow->head);
 	next->acked = min_t(u64, U32_MAX, (u64)next->acked + cb->acked);
 }
