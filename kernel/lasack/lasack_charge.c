@@ -20,8 +20,8 @@
  *   What its ACKs were charged beyond that, pays for those of them that acknowledge nothing.
  * - An ACK number is believed if it is near the last one. If it is not, it becomes a candidate:
  *   another ACK near it makes counting begin anew there, and nobody is charged for the
- *   jump. If that is behind, what was charged since counting began anew last is given back.
- *   So what one forged ACK does, the next real ones undo.
+ *   jump. If that is behind, what was charged lately is given back: what forged ACKs do, the
+ *   next real ones undo. ACKs that wait are not believed without end either.
  * - A SYN begins a new life of a connection that has ended or done nothing for a second.
  *
  * With stations, all this holds for the stations, and for each one's flows among each other.
@@ -166,27 +166,34 @@ void lasack_flow_new_life(struct lasack_queue *q, struct lasack_flow *flow)
 		flow->is_new = 1;
 }
 
-/* Counting begins anew at @seg: what was charged since it did so last may be too much. */
+/* Gives back what was charged for ACKs that nobody should have believed. */
+static void lasack_flow_refund(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes)
+{
+	struct lasack_level *level = lasack_flow_level(q, flow);
+	struct lasack_account *station;
+
+	flow->account.sum = max(sum_sub(q, flow->account.sum, bytes),
+				sum_sub(q, level->high, LASACK_LAG));
+	flow->account.surplus = 0;
+	flow->unproven = 0;
+	flow->pending = 0;
+	if (!q->shape.by_station)
+		return;
+	station = &lasack_station_at(q, flow)->account;
+	station->sum = max(sum_sub(q, station->sum, bytes),
+			   sum_sub(q, q->level.high, LASACK_LAG));
+}
+
+/* Counting begins anew at @seg. If that is behind, what was charged lately is too much. */
 static void lasack_flow_resynchronise(struct lasack_queue *q, struct lasack_flow *flow,
 				      const struct tcp_segment *seg)
 {
 	s32 behind = flow->last_ack[seg->reversed] - seg->ack_seq;
-	u32 excess = behind > 0 ? min_t(u32, behind, flow->unproven) : 0;
-	struct lasack_level *level = lasack_flow_level(q, flow);
 
-	flow->account.sum = max(sum_sub(q, flow->account.sum, excess),
-				sum_sub(q, level->high, LASACK_LAG));
-	if (q->shape.by_station) {
-		struct lasack_account *station = &lasack_station_at(q, flow)->account;
-
-		station->sum = max(sum_sub(q, station->sum, excess),
-				   sum_sub(q, q->level.high, LASACK_LAG));
-	}
+	if (behind > 0)
+		lasack_flow_refund(q, flow, min_t(u32, behind, flow->unproven));
 	flow->last_ack[seg->reversed] = seg->ack_seq;
 	flow->doubted = 0;
-	flow->unproven = 0;
-	flow->pending = 0;
-	flow->account.surplus = 0;
 	q->resynchronised++;
 }
 
@@ -205,8 +212,7 @@ static void lasack_flow_resynchronise(struct lasack_queue *q, struct lasack_flow
 u32 lasack_flow_acked(struct lasack_queue *q, struct lasack_flow *flow,
 		      const struct tcp_segment *seg)
 {
-	u32 believed = q->shape.paper ? S32_MAX :
-		       min(LASACK_BELIEVED, LASACK_PENDING - min(flow->pending, LASACK_PENDING));
+	u32 believed = q->shape.paper ? S32_MAX : LASACK_BELIEVED;
 	u8 dir = seg->reversed, bit = BIT(dir);
 	s32 advance;
 
@@ -219,6 +225,8 @@ u32 lasack_flow_acked(struct lasack_queue *q, struct lasack_flow *flow,
 	}
 	advance = (s32)(seg->ack_seq - flow->last_ack[dir]);
 	if (likely((u32)advance <= believed)) {
+		if (unlikely(flow->pending > LASACK_PENDING && !q->shape.paper))
+			return 0;
 		flow->last_ack[dir] = seg->ack_seq;
 		flow->doubted &= ~bit;
 		return min_t(u32, advance, LASACK_MAX_ACKED);
@@ -321,7 +329,7 @@ static void lasack_flow_charge(struct lasack_queue *q, struct lasack_flow *flow,
 void lasack_flow_charge_acked(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes)
 {
 	lasack_flow_charge(q, flow, &flow->received, bytes);
-	flow->unproven = min_t(u64, (u64)flow->unproven + bytes, U32_MAX);
+	flow->unproven = min_t(u64, (u64)flow->unproven + bytes, LASACK_PENDING);
 	flow->pending = min_t(u64, (u64)flow->pending + bytes, U32_MAX);
 }
 

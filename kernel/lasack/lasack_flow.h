@@ -37,7 +37,7 @@ struct lasack_flow {
 	u64			received;	/* and what the other end had sent */
 	u32			last_ack[2];	/* by direction of the ACK */
 	u32			candidate;	/* an ACK number that was not believed */
-	u32			unproven;	/* bytes charged by ACKs since the flow resynchronised */
+	u32			unproven;	/* bytes charged by ACKs lately, to be given back */
 	u32			pending;	/* bytes charged by ACKs that wait */
 	u16			station;
 	u8			ack_seen:2,	/* bit: last_ack[direction] is valid */

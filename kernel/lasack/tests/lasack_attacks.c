@@ -468,7 +468,10 @@ static void attack_many_connections(struct kunit *test)
 	}
 }
 
-/* Each packet to another address: that is no more than one station. */
+/*
+ * Each packet to another address. Newcomers together are one station; those that come while the
+ * table is full share places of others, which are no more than one again.
+ */
 static void attack_many_addresses(struct kunit *test)
 {
 	u32 i, served[__MARKS] = {};
@@ -483,7 +486,7 @@ static void attack_many_addresses(struct kunit *test)
 		attack_enqueue(test, &p);
 		served[attack_serve(test)] += i >= WARM_UP;
 	}
-	KUNIT_EXPECT_GE(test, served[VICTIM] * 10, served[ATTACKER] * 9);
+	KUNIT_EXPECT_GE(test, served[VICTIM] * 2, served[ATTACKER]);
 }
 
 /* The driver has given packets back, the limit becomes smaller, another packet comes. */
