@@ -23,28 +23,12 @@
 #include <net/sch_generic.h>
 #include "ackwrr/ackwrr_class.h"
 #include "ackwrr/ackwrr_config.h"
+#include "ackwrr/ackwrr_fifo.h"
+#include "ackwrr/ackwrr_flows.h"
 #include "ackwrr/ackwrr_qdisc.h"
+#include "ackwrr/ackwrr_share.h"
+#include "common/fifo_child.h"
 #include "common/gso_enqueue.h"
-
-/* With auto a connection may have that part of "limit" in the FIFO of ACKs. */
-#define ACKWRR_ACK_SHARE	8
-
-/*
- * A connection's newest ACK says what the others did, so few of them do: those
- * that wait only make the sender's window grow and use the air. The first
- * always finds room: without it the sender has nothing to go by but its
- * time-out.
- */
-static bool ackwrr_has_room(const struct ackwrr_sched_data *q,
-			    const struct ackwrr_flow *flow)
-{
-	u32 share = max(q->limit / ACKWRR_ACK_SHARE, 1U);
-
-	if (flow && !flow->queued)
-		return true;
-	return q->classes[ACKWRR_ACK].child->q.qlen < q->limit &&
-	       (!flow || flow->queued < share);
-}
 
 /*
  * What a filter or skb->priority says, or -1: the packet decides. *ret is set
@@ -91,7 +75,6 @@ static int ackwrr_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
 	struct ackwrr_flow *flow = NULL;
 	int ret = NET_XMIT_SUCCESS, class;
 	struct tcp_segment seg;
-	bool counted;
 
 	q->packets[tcp_segment_parse(skb, &seg)]++;
 	if (ackwrr_is_auto(q)) {
@@ -110,18 +93,9 @@ static int ackwrr_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
 	if (class < 0)
 		class = seg.pure_ack ? ACKWRR_ACK : ACKWRR_DATA;
 
-	counted = ackwrr_is_counted(q, class);
-	if (counted && !ackwrr_has_room(q, flow)) {
-		qdisc_qstats_drop(q->classes[class].child);
-		return qdisc_drop(skb, sch, to_free);
-	}
-
 	if (q->classes[class].own_child)
-		ackwrr_cb(skb)->arrival = q->arrivals++;
-	ret = child_enqueue(skb, sch, q->classes[class].child, to_free);
-	if (ret == NET_XMIT_SUCCESS && counted && flow && seg.pure_ack)
-		flow->queued++;
-	return ret;
+		return ackwrr_fifo_enqueue(skb, sch, class, flow, &seg, to_free);
+	return child_enqueue(skb, sch, q->classes[class].child, to_free);
 }
 
 static int ackwrr_enqueue(struct sk_buff *skb, struct Qdisc *sch,
@@ -130,12 +104,10 @@ static int ackwrr_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 	return gso_enqueue(skb, sch, to_free, ackwrr_enqueue_one);
 }
 
-static int ackwrr_first_come(const struct ackwrr_sched_data *q)
+/* Both FIFOs are ours, so that their first packets can be looked at. */
+static bool ackwrr_is_fifo(const struct ackwrr_sched_data *q)
 {
-	struct sk_buff *data = qdisc_peek_head(q->classes[ACKWRR_DATA].child);
-	struct sk_buff *ack = qdisc_peek_head(q->classes[ACKWRR_ACK].child);
-
-	return ackwrr_cb(data)->arrival < ackwrr_cb(ack)->arrival ? ACKWRR_DATA : ACKWRR_ACK;
+	return q->classes[ACKWRR_DATA].own_child && q->classes[ACKWRR_ACK].own_child;
 }
 
 static int ackwrr_next(struct ackwrr_sched_data *q, const bool *waiting)
@@ -146,7 +118,7 @@ static int ackwrr_next(struct ackwrr_sched_data *q, const bool *waiting)
 		return ackwrr_round_next(&q->round, waiting);
 	if (waiting[ACKWRR_DATA] && waiting[ACKWRR_ACK] &&
 	    !ackwrr_share_is_shared(&q->share) && ackwrr_is_fifo(q))
-		return ackwrr_first_come(q);
+		return ackwrr_fifo_first_come(q);
 	class = ackwrr_share_next(&q->share);
 	if (waiting[class])
 		return class;
@@ -155,15 +127,27 @@ static int ackwrr_next(struct ackwrr_sched_data *q, const bool *waiting)
 
 static void ackwrr_served(struct ackwrr_sched_data *q, int class, struct sk_buff *skb)
 {
+	struct ackwrr_moved moved;
+	struct ackwrr_flow *flow;
 	struct tcp_segment seg;
 
 	if (!ackwrr_is_auto(q)) {
 		ackwrr_round_served(&q->round, class);
 		return;
 	}
-	/* Again: its cb[] is the child's. */
-	tcp_segment_parse(skb, &seg);
-	ackwrr_flows_sent(&q->flows, &q->share, &seg, ktime_get_ns());
+	if (q->classes[class].own_child) {
+		flow = ackwrr_fifo_taken(q, class, skb, &moved);
+	} else {
+		/* Again: its cb[] is the child's. */
+		tcp_segment_parse(skb, &seg);
+		flow = seg.syn ? NULL : ackwrr_flows_find(&q->flows, &seg);
+		moved = (struct ackwrr_moved) {
+			.payload = seg.payload,
+			.ack = seg.ack,
+			.ack_seq = seg.ack_seq,
+		};
+	}
+	ackwrr_flows_sent(&q->flows, &q->share, flow, &moved, ktime_get_ns());
 }
 
 /* A child may have packets and yet give none: then it is the other's turn. */
@@ -194,6 +178,17 @@ static struct sk_buff *ackwrr_dequeue(struct Qdisc *sch)
 	return inflight_serve(sch, q->below, ackwrr_choose);
 }
 
+/* A new round, or nothing known and nothing charged. */
+static void ackwrr_start(struct ackwrr_sched_data *q)
+{
+	ackwrr_round_start(&q->round);
+	q->share = (struct ackwrr_share) {};
+	if (!q->flows.places)
+		return;
+	ackwrr_flows_clear(&q->flows);
+	ackwrr_fifo_forget_flows(q);
+}
+
 static void ackwrr_reset(struct Qdisc *sch)
 {
 	struct ackwrr_sched_data *q = qdisc_priv(sch);
@@ -205,10 +200,7 @@ static void ackwrr_reset(struct Qdisc *sch)
 		q->purged += q->classes[i].child->q.qlen;
 		qdisc_reset(q->classes[i].child);
 	}
-	ackwrr_round_start(&q->round);
-	if (q->flows.table)
-		ackwrr_flows_clear(&q->flows);
-	q->share = (struct ackwrr_share) {};
+	ackwrr_start(q);
 }
 
 static int ackwrr_change(struct Qdisc *sch, struct nlattr *opt,
@@ -226,7 +218,7 @@ static int ackwrr_change(struct Qdisc *sch, struct nlattr *opt,
 	err = ackwrr_config_parse(&config, opt, extack);
 	if (err)
 		return err;
-	if (config.weights[ACKWRR_DATA] == TC_ACKWRR_AUTO && !q->flows.table) {
+	if (config.weights[ACKWRR_DATA] == TC_ACKWRR_AUTO && !q->flows.places) {
 		err = ackwrr_flows_init(&q->flows);
 		if (err)
 			return err;
@@ -235,18 +227,15 @@ static int ackwrr_change(struct Qdisc *sch, struct nlattr *opt,
 	sch_tree_lock(sch);
 	if (memcmp(q->round.weights, config.weights, sizeof(config.weights))) {
 		memcpy(q->round.weights, config.weights, sizeof(config.weights));
-		ackwrr_round_start(&q->round);
-		if (q->flows.table)
-			ackwrr_flows_clear(&q->flows);
-		q->share = (struct ackwrr_share) {};
+		ackwrr_start(q);
 	}
 	smaller = config.limit < q->limit;
 	q->limit = config.limit;
 	WRITE_ONCE(sch->limit, config.limit);
-	ackwrr_set_limits(q);
+	ackwrr_fifo_set_limits(q);
 	inflight_set_limit(q->below, config.inflight);
 	if (smaller)
-		ackwrr_trim(sch);
+		ackwrr_fifo_trim(sch);
 	sch_tree_unlock(sch);
 	return 0;
 }
@@ -332,8 +321,8 @@ static int ackwrr_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	st.malformed = q->packets[SEGMENT_MALFORMED];
 	inflight_read(q->below, &st.below);
 	if (ackwrr_is_auto(q)) {
-		st.flows = q->flows.table->flows;
-		st.evicted = q->flows.table->counts.evicted;
+		st.flows = q->flows.known;
+		st.evicted = q->flows.evicted;
 		st.overflow = q->flows.overflow;
 		st.downloads = q->flows.active[ACKWRR_DATA].count;
 		st.uploads = q->flows.active[ACKWRR_ACK].count;

@@ -8,4 +8,5 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[2]
 BUILD = REPOSITORY / "build"
 GUEST = REPOSITORY / "testbed" / "guest"
+PACKAGE = REPOSITORY / "testbed" / "apbed"
 SCENARIOS = REPOSITORY / "testbed" / "scenarios"

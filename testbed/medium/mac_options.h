@@ -28,8 +28,8 @@
 "  --phy PROFILE     see `dcfmedium --help`\n"				\
 "  --rts BYTES       RTS/CTS before PSDUs longer than BYTES (default: never)\n" \
 "  --eifs on|off     observers of a collision wait EIFS (on) or DIFS (default on)\n" \
-"  --ampdu N         MPDUs of an A-MPDU at most, 1 to 64 (default 64; ht20, vht80)\n" \
-"  --ppdu US         its longest time in the air in us (default 5484)\n"	\
+"  --ampdu N         most MPDUs in an A-MPDU, 1 to 64 (ht20, vht80; default 64)\n" \
+"  --ppdu US         longest A-MPDU in us (default 5484)\n"		\
 "  --idle-target N   idle slots that Idle Sense aims at (default: the best for\n" \
 "                    1500-byte payloads)\n"				\
 "  --channel WORDS   ideal (default)\n"					\
@@ -40,14 +40,15 @@
 "                                      state for each link, or one for all\n" \
 "                    snr=DB            bit errors by modulation and SNR; stations\n" \
 "                                      may have their own\n"		\
-"                    trace=FILE        lines \"SECONDS BER\": the rate from then on\n" \
-"  --fec N,K         Reed-Solomon (N,K) over octets while a ge link is bad\n" \
+"                    trace=FILE        lines \"SECONDS BER\": bit error rate from\n" \
+"                                      then on\n"			\
+"  --fec N,K         Reed-Solomon (N,K) over bytes while a ge link is bad\n" \
 "  --hidden A:B      stations, by name, that do not hear each other; may be\n" \
 "                    repeated\n"						\
-"  --capture DB      a frame that is DB stronger where it is received than all\n" \
-"                    that overlaps it survives (default: none does); stations\n" \
-"                    have signal=DB\n"					\
-"  --seed K          random streams (default 1)\n"
+"  --capture DB      a frame survives if it is DB stronger at its receiver than\n" \
+"                    all that overlaps it (default: it never does); signal=DB\n" \
+"                    sets a station's level\n"				\
+"  --seed K          seed of the random streams (default 1)\n"
 
 /* Of MAC_OPTIONS, those that were given, in order. */
 struct mac_words {

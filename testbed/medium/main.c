@@ -19,7 +19,7 @@ static const char help[] =
 "  hwsim      carry the frames of mac80211_hwsim's radios\n"
 "  saturate   stations that always send, without a kernel\n"
 "  replay     a recording of either, without a kernel\n"
-"  explain    tell what happened in the air, from a trace\n"
+"  explain    print a trace as text\n"
 "\n"
 "Profiles: %s.\n"
 "`dcfmedium COMMAND --help` describes a command.\n"

@@ -12,6 +12,8 @@ import random
 from pathlib import Path
 from typing import Any
 
+from apbed.scenario import catalogue, parse
+
 T0_S = 3.7
 DURATION_S, WARMUP_S = 40.0, 5.0
 MEASURED = {
@@ -49,6 +51,7 @@ def experiment(
         "title": "Two uploads and two downloads through one 802.11b access point",
         "source": "up-down-fairness, section III, dl2-ul2, M = 7, Q = 100",
         "seeds": list(seeds),
+        "wall_s": dict.fromkeys(runs, 36.6),
         "runs": runs,
         "kernels": {
             "default": {
@@ -76,14 +79,9 @@ def run_directory(
     """
     (path / "flows").mkdir(parents=True)
     kind = words.split()[0]
-    plan = [
-        {"id": name, "station": f"sta{k}", "dir": dir_, "start_s": 0.0, "seconds": DURATION_S}
-        for k, (name, dir_) in enumerate(FLOWS, start=1)
-    ]
-    run = {"schema": 1, "id": path.name, "scenario": "demo"}
+    run = {"schema": 2, "id": path.name, "scenario": "demo", "inputs_hash": "00" * 32}
     run |= {"params": {"qdisc": words, "inflight": 1, "seed": seed, "kernel": "6.1.192-lab"}}
-    run |= {"duration_s": DURATION_S, "warmup_s": WARMUP_S, "inputs_hash": "00" * 32}
-    write(path / "run.json", run | {"plan": {"flows": plan}})
+    write(path / "run.json", run | {"plan": plan(words, seed)})
     status = {"schema": 1, "state": "done", "why": None, "virtual_s": 43.9, "wall_s": 36.6}
     write(path / "status.json", status)
     guest = {"schema": 1, "t0_s": T0_S, "t1_s": T0_S + DURATION_S, "errors": []}
@@ -99,6 +97,15 @@ def run_directory(
     for name, direction in FLOWS:
         write_flow(path, name, direction, down if direction == "down" else up, randomness, noise)
     return path
+
+
+def plan(words: str, seed: int) -> dict[str, Any]:
+    """The demo's, with this scheduler."""
+    settings = [f"ap.qdisc={words}", f"seed={seed}"]
+    (run,) = parse.load(catalogue.find("demo"), settings).runs
+    assert (run.plan.duration_s, run.plan.warmup_s) == (DURATION_S, WARMUP_S)
+    assert [(flow.id, flow.dir) for flow in run.plan.flows] == list(FLOWS)
+    return run.plan.to_json()
 
 
 def qdiscs(kind: str, packets: int) -> list[dict[str, Any]]:

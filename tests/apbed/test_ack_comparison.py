@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from apbed.analysis import ack_comparison
+from apbed.analysis import ack_comparison, ack_plots, report, summary
 from apbed.cli import main
 from apbed.errors import ApbedError
+from tests.apbed import fabricated_run as fabricated
 
 SKIP = "wired.sysctl.net.ipv4.tcp_ack_skip"
 EVERY = "station.sysctl.net.ipv4.tcp_ack_every"
@@ -93,23 +94,20 @@ def test_what_never_ended_is_no_throughput(tmp_path: Path) -> None:
         ack_comparison.uploads(ack_comparison.load(write(tmp_path, runs)))
 
 
-def test_commands_print_tables_and_draw(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands_print_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Eq. 8 for d = 2 is 2.90 Mb/s; eq. 14 for 2000 bytes is 1.68 + 2 x 3.55 = 8.8 ms."""
-    figure = tmp_path / "gain.png"
     uploads = write(tmp_path / "up", upload_runs())
-    words = ["model", "simultaneous-send", "--flows", "3", "--figure", str(figure)]
+    words = ["model", "simultaneous-send", "--flows", "3"]
     assert main([*words, "--beside", str(uploads)]) == 0
     said = capsys.readouterr().out
     assert "| 3 | 17.7% | 14.8% |" in said
     assert "| 125 kB | 16 | 2 | 1 | 64 | 1.00 | +66.7% | 2.0, 4.0 | 2.2, 5.0 |" in said
     assert "| 125 kB | 16 | 2 | 1 | 64 | 6, 8 | 0, 0 | 0, 0 | 1 |" in said
-    assert figure.read_bytes().startswith(b"\x89PNG")
 
     downloads = run({"seed": 1, EVERY: 2}, goodput_mbps={"down": 2.61})
     downloads["tcp"] = {"wired": {"InSegs": 50, "OutSegs": 100}}
     beside = str(write(tmp_path / "down", [downloads]))
-    drawn = ["--beside", beside, "--figure", str(figure)]
-    assert main(["model", "http-queueing", *drawn]) == 0
+    assert main(["model", "http-queueing", "--beside", beside]) == 0
     assert "| 1 | 2 | 2.90 | 2.61 | -10.0% | 2.00 | 0.050 |" in capsys.readouterr().out
 
     session = run({"seed": 1, EVERY: 3})
@@ -119,6 +117,36 @@ def test_commands_print_tables_and_draw(tmp_path: Path, capsys: pytest.CaptureFi
     assert "| 3 | 1 | 1 | 8.8 | 10.0 | +13.8% | 0 |" in capsys.readouterr().out
 
 
-def test_a_figure_shows_measurements(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["model", "http-queueing", "--figure", "x.png"]) == 1
-    assert "--figure needs --beside" in capsys.readouterr().err
+def test_the_report_draws_downloads_by_segments_per_ack(tmp_path: Path) -> None:
+    """Where runs differ in that, and only there."""
+    directory = fabricated.experiment(tmp_path, seeds=(1, 2), rates={"pfifo limit 100": (2.0, 0)})
+    for every, run_dir in enumerate(sorted((directory / "runs").iterdir()), start=1):
+        one = json.loads((run_dir / "run.json").read_text())
+        one["plan"]["flows"] = [flow for flow in one["plan"]["flows"] if flow["dir"] == "down"]
+        fabricated.write(run_dir / "run.json", one)
+        counters = {"wired": {"InSegs": 9000 // every, "OutSegs": 9000}}
+        fabricated.write(run_dir / "counters.json", counters)
+    assert "Fewer ACKs" not in written(directory)
+    assert not (directory / "acks.png").exists()
+    for every, run_dir in enumerate(sorted((directory / "runs").iterdir()), start=1):
+        params = json.loads((run_dir / "run.json").read_text())["params"]
+        fabricated.edit(run_dir / "run.json", params=params | {EVERY: every})
+    assert "Fewer ACKs" in written(directory)
+    assert (directory / "acks.png").read_bytes().startswith(b"\x89PNG")
+
+
+def written(directory: Path) -> str:
+    """The report's page."""
+    summary.summarize(directory)
+    return report.write_report(directory).read_text()
+
+
+def test_gains_are_drawn_of_runs_that_differ_in_skipped_acks() -> None:
+    """Also where the run without skipping failed for one seed; not where nothing was skipped."""
+    runs = upload_runs()
+    for one in runs:
+        one["transfers"] = [transfer | {"dir": "up"} for transfer in one["transfers"]]
+    assert ack_plots.thinner_acks(runs) is not None
+    assert ack_plots.thinner_acks(runs[1:]) is not None
+    assert ack_plots.thinner_acks(runs[:2]) is None
+    assert ack_plots.thinner_acks([]) is None

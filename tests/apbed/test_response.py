@@ -11,6 +11,7 @@ import pytest
 
 from apbed.analysis import metrics, response, validity
 from apbed.analysis.run_directory import FlowTrace
+from apbed.scenario.plan import Flow
 from tests.apbed import fabricated_run as fabricated
 
 
@@ -125,14 +126,14 @@ def test_response_time_runs_from_the_clients_start_to_the_last_byte(loaded: Path
 def test_an_upload_whose_syn_was_lost_is_unfinished_and_the_run_is_valid(loaded: Path) -> None:
     """But an upload that was acknowledged or ended must have a record of its receiver."""
     assert validity.why_invalid(loaded) is None
-    plan = {"id": "t", "dir": "up", "bytes": 1000}
+    plan = Flow("t", "sta1", "up", 0.0, bytes=1000)
     client = {"bytes": 0, "end_s": None}
     assert FlowTrace(plan, sender=client).unheard
     assert not FlowTrace(plan, sender=client | {"bytes": 1}).unheard
     assert not FlowTrace(plan, sender=client | {"end_s": 3.0}).unheard
     assert not FlowTrace(plan).unheard
     assert not FlowTrace(plan, sender=client, receiver=client).unheard
-    assert not FlowTrace({"id": "t", "dir": "up", "seconds": 9}, sender=client).unheard
+    assert not FlowTrace(Flow("t", "sta1", "up", 0.0, seconds=9.0), sender=client).unheard
 
 
 def test_a_transfer_without_records_makes_a_run_invalid(loaded: Path) -> None:

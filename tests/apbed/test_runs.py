@@ -20,8 +20,8 @@ from apbed.analysis import summary
 from apbed.cli import main
 from apbed.errors import ApbedError
 from apbed.kernels import lab
-from apbed.run import runner
-from apbed.scenario import parse
+from apbed.run import bench, runner
+from apbed.scenario import catalogue, parse
 from tests.apbed.marked_processes import processes_marked
 
 SHORT = ["duration_s=4", "warmup_s=1", "ap.qdisc=pfifo limit 100"]
@@ -40,7 +40,7 @@ count = 2
 
 def one_run(out: Path, *settings: str, word: str = "demo") -> dict[str, Any]:
     """Run a scenario of one point and return its RUN."""
-    plan = parse.load(parse.find(word), settings)
+    plan = parse.load(catalogue.find(word), settings)
     assert len(plan.runs) == 1
     runner.run_all(plan, out, jobs=1)
     (run,) = summary.summarize(out)["runs"]
@@ -65,9 +65,9 @@ def test_packets_that_do_not_pass_the_qdisc_make_a_run_invalid(tmp_path: Path) -
 
 
 def test_a_refused_module_makes_a_run_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = runner.bench("default")
+    whole = bench.find("default")
     partial = dataclasses.replace(whole, modules=whole.modules[:-1])
-    monkeypatch.setattr(runner, "bench", lambda _version: partial)
+    monkeypatch.setattr(bench, "find", lambda _version: partial)
     run = one_run(tmp_path, *SHORT, "ap.qdisc=lasack limit 100 inflight off")
     assert run["valid"] is False
     assert "lasack limit 100 inflight off" in run["why_invalid"]
@@ -91,12 +91,12 @@ def test_a_profile_the_medium_does_not_know_is_one_line(tmp_path: Path) -> None:
 def test_a_medium_that_dies_makes_a_run_fail(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = runner.bench("default")
+    whole = bench.find("default")
     short_lived = tmp_path / "dcfmedium"
     short_lived.write_text(f'#!/bin/sh\nexec timeout -s KILL 3 {whole.dcfmedium} "$@"\n')
     short_lived.chmod(0o755)
-    bench = dataclasses.replace(whole, dcfmedium=short_lived)
-    monkeypatch.setattr(runner, "bench", lambda _version: bench)
+    mortal = dataclasses.replace(whole, dcfmedium=short_lived)
+    monkeypatch.setattr(bench, "find", lambda _version: mortal)
     run = one_run(tmp_path / "out", *SHORT)
     assert run["valid"] is False
     assert "dcfmedium ended during the run" in run["why_invalid"]
@@ -119,7 +119,7 @@ def test_same_seed_same_medium_decisions(tmp_path: Path) -> None:
 
 def test_a_finished_run_is_kept_until_its_inputs_change(tmp_path: Path) -> None:
     def states(*settings: str) -> list[str]:
-        plan = parse.load(parse.find("demo"), [*SHORT, *settings])
+        plan = parse.load(catalogue.find("demo"), [*SHORT, *settings])
         heard: list[runner.Event] = []
         runner.run_all(plan, tmp_path, jobs=1, notify=heard.append)
         return [event.state for event in heard if event.state != "running"]
@@ -158,11 +158,12 @@ def test_a_run_says_what_it_was(tmp_path: Path) -> None:
         "dcfmedium",
         "sch_lasack.ko",
         "cell.py",
+        "plan.py",
     }
 
 
 def test_one_campaign_per_directory(tmp_path: Path) -> None:
-    plan = parse.load(parse.find("demo"), SHORT)
+    plan = parse.load(catalogue.find("demo"), SHORT)
     refused: list[str] = []
 
     def second(event: runner.Event) -> None:

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
-from apbed.checkout import SCENARIOS
+from apbed.cli import main
 from apbed.errors import ApbedError
-from apbed.scenario import parse
+from apbed.scenario import catalogue, parse
+from apbed.scenario.plan import Plan, Sleep
 
 CELL = """
 schema = 1
@@ -168,45 +170,43 @@ def test_a_version_is_a_word(tmp_path: Path) -> None:
 
 def test_a_flow_lasts_as_long_as_the_run(tmp_path: Path) -> None:
     text = CELL.replace('dir = "up"', 'dir = "up"\nstart_s = 4')
-    assert load(tmp_path, text).runs[0].flows[0]["seconds"] == 6.0
+    assert load(tmp_path, text).runs[0].plan.flows[0].seconds == 6.0
 
 
 def test_a_renewed_flow_is_one_connection_after_the_other(tmp_path: Path) -> None:
     """From 1 s on, every 4 s a new one; the last ends with the run."""
     text = CELL.replace('dir = "up"', 'dir = "up"\nstart_s = 1\nrenew_s = 4')
-    flows = load(tmp_path, text).runs[0].flows
-    assert [(flow["id"], flow["start_s"], flow["seconds"]) for flow in flows] == [
+    flows = load(tmp_path, text).runs[0].plan.flows
+    assert [(flow.id, flow.start_s, flow.seconds) for flow in flows] == [
         ("up-1", 1.0, 4.0),
         ("up-2", 5.0, 4.0),
         ("up-3", 9.0, 1.0),
     ]
-    assert not any("renew_s" in flow for flow in flows)
 
 
 def test_a_renewed_flow_of_a_size_is_whole_each_time(tmp_path: Path) -> None:
     text = CELL.replace('dir = "up"', 'dir = "up"\nrenew_s = 4\nbytes = 1000')
-    flows = load(tmp_path, text).runs[0].flows
-    assert [(flow["id"], flow["start_s"], flow["bytes"]) for flow in flows] == [
+    flows = load(tmp_path, text).runs[0].plan.flows
+    assert [(flow.id, flow.start_s, flow.bytes) for flow in flows] == [
         ("up-1", 0.0, 1000),
         ("up-2", 4.0, 1000),
         ("up-3", 8.0, 1000),
     ]
-    assert not any("seconds" in flow for flow in flows)
+    assert {flow.seconds for flow in flows} == {None}
 
 
 def test_a_flow_of_each_station_follows_their_number(tmp_path: Path) -> None:
     each = CELL.replace('station = "sta1"', 'station = "each"')
     one, three = load(tmp_path, each, "station.count=[1, 3]").runs
-    assert [(flow["id"], flow["station"]) for flow in three.flows] == [
+    assert [(flow.id, flow.station) for flow in three.plan.flows] == [
         ("up-sta1", "sta1"),
         ("up-sta2", "sta2"),
         ("up-sta3", "sta3"),
     ]
-    assert [flow["id"] for flow in one.flows] == ["up-sta1"]
+    assert [flow.id for flow in one.plan.flows] == ["up-sta1"]
     later = each.replace('dir = "up"', 'dir = "up"\nstart_s = 1\nstagger_s = 0.5\nbytes = 1000')
     (run,) = load(tmp_path, later, "station.count=3").runs
-    assert [flow["start_s"] for flow in run.flows] == [1.0, 1.5, 2.0]
-    assert not any("stagger_s" in flow for flow in run.flows)
+    assert [flow.start_s for flow in run.plan.flows] == [1.0, 1.5, 2.0]
     with pytest.raises(ApbedError, match="stagger_s: expected only with station = 'each'"):
         load(tmp_path, later.replace('"each"', '"sta1"'))
 
@@ -218,26 +218,39 @@ def test_sysctls_are_swept_as_any_key(tmp_path: Path) -> None:
     runs = load(tmp_path, dotted).runs
     path = "station.sysctl.net.ipv4.tcp_ack_skip"
     assert [run.params[path] for run in runs] == [0, 3]
-    assert [run.values[path] for run in runs] == [0, 3]
-    assert all(run.values["wired.sysctl.net.ipv4.tcp_rmem"] == "4096 8192 8192" for run in runs)
+    for run, skip in zip(runs, (0, 3), strict=True):
+        assert run.plan.station.sysctls == {"net.ipv4.tcp_ack_skip": skip}
+        assert run.plan.wired.sysctls == {"net.ipv4.tcp_rmem": "4096 8192 8192"}
 
 
 def test_a_sleep_is_part_of_the_plan(tmp_path: Path) -> None:
     runs = load(tmp_path, CELL.replace("[[flow]]", f"{SLEEP}[[flow]]"), "seed=[1, 2]").runs
     for run in runs:
-        assert run.sleeps == [{"station": "sta1", "start_s": 3, "seconds": 2}]
+        assert run.plan.sleeps == (Sleep("sta1", 3, 2),)
 
 
 def test_every_scenario_that_comes_with_apbed_loads() -> None:
-    paths = sorted(SCENARIOS.glob("*.toml"))
-    assert paths
-    for path in paths:
-        assert parse.load(path).name == path.stem
+    """Also those below papers/; a name belongs to one file, wherever it lies."""
+    names = [path.stem for path in catalogue.files()]
+    assert {"demo", "ack-every"} <= set(names) and len(names) == len(set(names))
+    for name in names:
+        assert parse.load(catalogue.find(name)).name == name
+
+
+def test_a_plan_is_read_as_it_was_parsed() -> None:
+    """Every run of every scenario, through JSON. Another schema or a key too many is refused."""
+    plans = [run.plan for path in catalogue.files() for run in parse.load(path).runs]
+    for plan in plans:
+        assert Plan.from_json(json.loads(json.dumps(plan.to_json()))) == plan
+    table = plans[0].to_json()
+    for broken in (table | {"schema": 1}, table | {"tcp": {"mss": 0, "ecn": 1}}, {"schema": 2}):
+        with pytest.raises(ValueError, match="plan"):
+            Plan.from_json(broken)
 
 
 def test_unknown_scenario_lists_the_known_ones() -> None:
     with pytest.raises(ApbedError, match=r"no scenario 'nosuch'; give a file, or one of: .*demo"):
-        parse.find("nosuch")
+        catalogue.find("nosuch")
 
 
 def test_a_mix_is_a_station_for_each_connection(tmp_path: Path) -> None:
@@ -247,13 +260,22 @@ def test_a_mix_is_a_station_for_each_connection(tmp_path: Path) -> None:
         '[ap]\nqdisc = "pfifo"\n'
     )
     first, second = parse.load(mixed).runs
-    assert [(flow["id"], flow["station"]) for flow in first.flows] == [
+    assert [(flow.id, flow.station) for flow in first.plan.flows] == [
         ("up1", "sta1"),
         ("up2", "sta2"),
         ("down1", "sta3"),
     ]
-    assert first.values["station.count"] == 3 and first.params["mix"] == "dl1-ul2"
-    assert [flow["dir"] for flow in second.flows] == ["down", "down"]
+    assert first.plan.station.count == 3 and first.params["mix"] == "dl1-ul2"
+    assert [flow.dir for flow in second.plan.flows] == ["down", "down"]
     for word in ("dl0-ul0", "dl26-ul25", "2-2", "ul1-dl1"):
         with pytest.raises(ApbedError, match=r"mix = .*: expected such as 'dl2-ul1'"):
             parse.load(mixed, [f"mix={word}"])
+
+
+def test_list_names_what_run_takes(capsys: pytest.CaptureFixture[str]) -> None:
+    """Every name that `apbed list` prints is one of the catalogue's, with as many runs."""
+    assert main(["list", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)["scenarios"]
+    assert [one["name"] for one in listed] == [path.stem for path in catalogue.files()]
+    (demo,) = [one for one in listed if one["name"] == "demo"]
+    assert demo["runs"] == 3 and "up-down-fairness" in demo["source"]

@@ -213,7 +213,8 @@ def test_a_sleeping_stations_datagrams_may_be_dropped_below(run_dir: Path) -> No
     (run_dir / "flows" / "down1.jsonl").write_text(text)
     fabricated.write(run_dir / "qdisc.json", fabricated.qdiscs("lasack", 10 + 12000 + 420))
     assert "sent 12420 packets" in (validity.why_invalid(run_dir) or "")
-    run["plan"]["sleeps"] = [{"station": run["plan"]["flows"][2]["station"]}]
+    station = run["plan"]["flows"][2]["station"]
+    run["plan"]["sleeps"] = [{"station": station, "start_s": 5, "seconds": 9}]
     fabricated.write(run_dir / "run.json", run)
     assert validity.why_invalid(run_dir) is None
     fabricated.write(run_dir / "qdisc.json", fabricated.qdiscs("lasack", 10 + 12000 + 421))
@@ -266,3 +267,13 @@ def test_kernel_reports(run_dir: Path, name: str, report: str) -> None:
 def test_harmless_lines(line: str) -> None:
     """What a healthy kernel prints."""
     assert validity.kernel_warning(f"[    1.000000] {line}\n") is None
+
+
+def test_a_plan_in_other_terms_makes_a_run_invalid(run_dir: Path) -> None:
+    """As an earlier apbed wrote it: no metric of such a run means anything."""
+    run = json.loads((run_dir / "run.json").read_text())
+    run["plan"]["schema"] -= 1
+    fabricated.write(run_dir / "run.json", run)
+    assert "no plan that this apbed can read" in (validity.why_invalid(run_dir) or "")
+    found = summary.summarize_run(run_dir)
+    assert found["valid"] is False and found["flows"] == []

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,26 +20,33 @@ from scipy.integrate import quad
 
 from apbed.errors import ApbedError
 from apbed.scenario import parse, workload
+from apbed.scenario.plan import Flow
+from apbed.scenario.workload import Workload
 
 MSS = 1500
 LOW, HIGH = 6.0 * MSS, 13_000.0 * MSS  # layer2-layer3, section IV-A
 P_VALUE = 0.001
-PARETO: dict[str, Any] = {
-    "load_mbps": 10.0,
-    "sizes": "pareto",
-    "min_bytes": 9000,
-    "max_bytes": 19_500_000,
-    "mean_bytes": 60000.0,
-    "alpha": 0.0,
-    "list_bytes": [],
-    "down_share": 0.66,
-    "stop_s": 0.0,
-}
+PARETO = Workload(
+    load_mbps=10.0,
+    sizes="pareto",
+    min_bytes=9000,
+    max_bytes=19_500_000,
+    mean_bytes=60000.0,
+    alpha=0.0,
+    list_bytes=[],
+    down_share=0.66,
+    stop_s=0.0,
+)
 
 
-def drawn(seed: int = 1, duration_s: float = 600.0, **changes: Any) -> list[dict[str, Any]]:
+def drawn(seed: int = 1, duration_s: float = 600.0, **changes: Any) -> tuple[Flow, ...]:
     """The arrivals of a workload on four stations."""
-    return workload.arrivals(PARETO | changes, 4, duration_s, seed)
+    return workload.arrivals(replace(PARETO, **changes), 4, duration_s, seed)
+
+
+def sizes(transfers: tuple[Flow, ...]) -> list[int]:
+    """In bytes, by start."""
+    return [one.bytes for one in transfers if one.bytes is not None]
 
 
 def truncated_mean(distribution: Any) -> float:
@@ -88,10 +96,10 @@ def test_exponential_has_the_mean_it_is_asked_for(mean: float) -> None:
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_sizes_follow_their_distribution(seed: int) -> None:
     """Kolmogorov-Smirnov against scipy's truncated Pareto and exponential."""
-    pareto = [one["bytes"] for one in drawn(seed, alpha=1.18)]
+    pareto = sizes(drawn(seed, alpha=1.18))
     reference = stats.truncpareto(1.18, HIGH / LOW, scale=LOW)
     assert stats.kstest(pareto, reference.cdf).pvalue > P_VALUE
-    exponential = [one["bytes"] for one in drawn(seed, sizes="exponential")]
+    exponential = sizes(drawn(seed, sizes="exponential"))
     # P is 382 means away: 60 kB - 9 kB is the exponential's own mean
     shifted = stats.expon(loc=LOW, scale=60000 - LOW)
     assert stats.kstest(exponential, shifted.cdf).pvalue > P_VALUE
@@ -102,7 +110,7 @@ def test_sizes_follow_their_distribution(seed: int) -> None:
 def test_arrivals_are_poisson(seed: int) -> None:
     """Exponential gaps of the rate load / mean size, and counts whose variance is their mean."""
     rate = 10e6 / 8 / 60000
-    starts = np.array([one["start_s"] for one in drawn(seed)])
+    starts = np.array([one.start_s for one in drawn(seed)])
     gaps = np.diff(starts, prepend=0.0)
     assert stats.kstest(gaps, stats.expon(scale=1 / rate).cdf).pvalue > P_VALUE
     counts = np.histogram(starts, bins=600, range=(0, 600))[0]
@@ -113,7 +121,7 @@ def test_arrivals_are_poisson(seed: int) -> None:
 
 def test_directions_and_stations_are_drawn_independently() -> None:
     """Two thirds downloads, four stations alike, no matter which direction: chi-square."""
-    found = Counter((one["dir"], one["station"]) for one in drawn())
+    found = Counter((one.dir, one.station) for one in drawn())
     assert len(found) == 8
     total = sum(found.values())
     expected = {
@@ -128,7 +136,7 @@ def test_directions_and_stations_are_drawn_independently() -> None:
 def test_listed_sizes_are_equally_likely() -> None:
     """A size listed twice comes twice as often; the rate follows from their mean."""
     listed = drawn(sizes="list", list_bytes=[10_000, 10_000, 100_000])
-    counts = Counter(one["bytes"] for one in listed)
+    counts = Counter(one.bytes for one in listed)
     expected = [len(listed) * 2 / 3, len(listed) / 3]
     assert stats.chisquare([counts[10_000], counts[100_000]], expected).pvalue > P_VALUE
     rate = 10e6 / 8 / 40_000
@@ -139,7 +147,7 @@ def test_a_stream_changes_nothing_in_the_others() -> None:
     """More uploads: the same times, sizes and stations. Another load: the same sizes."""
 
     def column(name: str, **changes: Any) -> list[Any]:
-        return [one[name] for one in drawn(**changes)]
+        return [getattr(one, name) for one in drawn(**changes)]
 
     for name in ("start_s", "bytes", "station"):
         assert column(name) == column(name, down_share=0.2)
@@ -153,8 +161,8 @@ def test_a_stream_changes_nothing_in_the_others() -> None:
 def test_arrivals_stop_when_told() -> None:
     """The first ones are the same; none comes later."""
     short = drawn(stop_s=100.0)
-    assert short == [one for one in drawn() if one["start_s"] < 100]
-    assert [one["id"] for one in short[:2]] == ["transfer-1", "transfer-2"]
+    assert list(short) == [one for one in drawn() if one.start_s < 100]
+    assert [one.id for one in short[:2]] == ["transfer-1", "transfer-2"]
 
 
 CELL = """
@@ -184,7 +192,7 @@ def load(tmp_path: Path, text: str, *settings: str) -> parse.Scenario:
 def test_every_scheduler_meets_the_same_transfers(tmp_path: Path) -> None:
     """Same seed, same list, to the byte and the nanosecond; another seed, another list."""
     runs = load(tmp_path, CELL).runs
-    lists = {seed: [r.transfers for r in runs if r.params["seed"] == seed] for seed in (1, 2)}
+    lists = {seed: [r.plan.transfers for r in runs if r.params["seed"] == seed] for seed in (1, 2)}
     for alike in lists.values():
         assert len(alike) == 3 and alike[0]
         assert alike[0] == alike[1] == alike[2]
@@ -195,9 +203,9 @@ def test_every_scheduler_meets_the_same_transfers(tmp_path: Path) -> None:
 def test_long_flows_beside_a_workload(tmp_path: Path) -> None:
     """Either alone or both; none of them is refused."""
     both = load(tmp_path, CELL + FLOW).runs[0]
-    assert [flow["id"] for flow in both.flows] == ["long"] and both.transfers
+    assert [flow.id for flow in both.plan.flows] == ["long"] and both.plan.transfers
     alone = load(tmp_path, CELL[: CELL.index("[workload]")] + FLOW).runs[0]
-    assert alone.transfers == [] and not any("workload" in key for key in alone.values)
+    assert alone.plan.transfers == ()
     with pytest.raises(ApbedError, match=r"nothing is sent; .*\[\[flow\]\] or a \[workload\]"):
         load(tmp_path, CELL[: CELL.index("[workload]")])
 
@@ -206,10 +214,10 @@ def test_a_workload_is_swept_and_set_like_anything_else(tmp_path: Path) -> None:
     """A list of loads is a sweep, named in params; a list of sizes is one value."""
     runs = load(tmp_path, CELL, "workload.load_mbps=[1, 2]", "seed=1", "ap.qdisc=fq_codel").runs
     assert [run.params["workload.load_mbps"] for run in runs] == [1.0, 2.0]
-    assert len(runs[0].transfers) < len(runs[1].transfers)
+    assert len(runs[0].plan.transfers) < len(runs[1].plan.transfers)
     listed = load(tmp_path, CELL, "workload.sizes=list", "workload.list_bytes=[9000, 50000]").runs
     assert len(listed) == 6
-    assert {one["bytes"] for one in listed[0].transfers} == {9000, 50000}
+    assert {one.bytes for one in listed[0].plan.transfers} == {9000, 50000}
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from apbed import cli
-from apbed.scenario import parse
+from apbed.scenario import catalogue, parse
 from tests.documentation.pages import GAP, TOP, anchors, commands, links, pages, prose, tracked
 
 MEASUREMENTS = TOP / "Documentation" / "measurements"
@@ -40,7 +40,20 @@ OPTIONAL = re.compile(r"\s\[[^\]]*\](\.\.\.)?")
 NAMES = [str(page.relative_to(TOP)) for page in pages()]
 COMMON = {"AP", "IP", "TCP", "UDP", "ICMP", "IPv", "ARP", "DNS", "HTTP", "QUIC", "NAT", "VLAN"}
 ORDINARY = {"CPU", "RAM", "TOML", "JSON", "HTML", "PNG", "GPL", "RFC", "IEEE", "ACM", "OK", "MHz"}
-ORDINARY |= {"KB", "MB", "GB", "III", "IV", "VI", "INFOCOM", "SIGCOMM", "ICDE", "COPYING"}
+ORDINARY |= {
+    "KB",
+    "KiB",
+    "MiB",
+    "MB",
+    "GB",
+    "III",
+    "IV",
+    "VI",
+    "INFOCOM",
+    "SIGCOMM",
+    "ICDE",
+    "COPYING",
+}
 
 
 def usage_words(command: str) -> list[str]:
@@ -77,7 +90,7 @@ def _accepted(words: list[str], where: str) -> None:
     except (SystemExit, argparse.ArgumentError):
         pytest.fail(f"{where}: apbed does not know this")
     if words[0] == "run" and args.scenario.islower():
-        parse.load(parse.find(args.scenario), args.set)
+        parse.load(catalogue.find(args.scenario), args.set)
 
 
 def parsers(top: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
@@ -220,7 +233,7 @@ def test_sources_are_known_papers() -> None:
     """What a scenario gives as its source is a short name of papers.md, or a standard."""
     short = set(re.findall(r"^\| ([a-z0-9-]+-[a-z0-9-]+) \|", PAPERS.read_text(), re.MULTILINE))
     assert len(short) == 5
-    for path in (TOP / "testbed" / "scenarios").glob("*.toml"):
+    for path in catalogue.files():
         source = tomllib.loads(path.read_text())["source"]
         for part in source.split("; "):
             assert part.split(",")[0].split(" ")[0] in short | {"IEEE"}, f"{path.name}: {part}"

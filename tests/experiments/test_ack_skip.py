@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from apbed.analysis import ack_comparison, summary
 from apbed.papers import http_queueing, thin_acks
 from apbed.run import runner
-from apbed.scenario import parse
+from apbed.scenario import catalogue, parse
+from tests.experiments.campaign import Run, carried_out
 
 WITHIN = 0.10
 UPLOAD_WITHIN = 0.03  # of the rate that the measured number of segments per ACK allows
@@ -23,14 +23,7 @@ EVERY = "station.sysctl.net.ipv4.tcp_ack_every"
 SKIP = "wired.sysctl.net.ipv4.tcp_ack_skip"
 
 
-def carried_out(name: str, out: Path, *settings: str) -> list[dict[str, Any]]:
-    """The runs of a scenario, which must be valid."""
-    runner.run_all(parse.load(parse.find(name), settings), out, jobs=2)
-    summary.summarize(out)
-    return ack_comparison.load(out)
-
-
-def check_throughput(runs: list[dict[str, Any]]) -> None:
+def check_throughput(runs: list[Run]) -> None:
     """Near the model, and the senders had no more to repair than with an ACK for each segment: ten
     that begin at once make their round trips longer than a first timeout, whatever d."""
     for point in ack_comparison.points(runs):
@@ -42,7 +35,7 @@ def check_throughput(runs: list[dict[str, Any]]) -> None:
         assert all(ours <= theirs for ours, theirs in zip(repairs(run), most, strict=True))
 
 
-def repairs(run: dict[str, Any]) -> tuple[int, int, int]:
+def repairs(run: Run) -> tuple[int, int, int]:
     """Retransmissions, timeouts and what was received twice."""
     sender = run["tcp"]["wired"]
     return sender["RetransSegs"], sender["TCPTimeouts"], sender["TCPDSACKRecv"]
@@ -102,13 +95,13 @@ def test_stations_have_attempts_of_their_own(tmp_path: Path) -> None:
     is a failed run, not a run without it."""
     settings = ["station.count=1", "duration_s=2", "station.retry=1", f"{SKIP}=0"]
     settings += [f"{SKIP}_after=0", "wired.sysctl.net.ipv4.tcp_ack_every=2"]
-    plan = parse.load(parse.find("ack-skip-short"), settings)
+    plan = parse.load(catalogue.find("ack-skip-short"), settings)
     assert runner.run_all(plan, tmp_path, jobs=1)
     medium = json.loads((tmp_path / "runs" / plan.runs[0].id / "medium.json").read_text())
     limits = {station["name"]: station["retry_limit"] for station in medium["stations"]}
     assert limits == {"ap": 16, "sta1": 1}
     broken = parse.load(
-        parse.find("ack-skip-short"), [*settings, "wired.sysctl.net.ipv4.tcp_ack_hop=1"]
+        catalogue.find("ack-skip-short"), [*settings, "wired.sysctl.net.ipv4.tcp_ack_hop=1"]
     )
     assert not runner.run_all(broken, tmp_path / "broken", jobs=1)
     (run,) = summary.summarize(tmp_path / "broken")["runs"]

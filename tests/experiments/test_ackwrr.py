@@ -15,22 +15,10 @@ from typing import Any
 
 import pytest
 
-from apbed.analysis import summary
-from apbed.run import runner
-from apbed.scenario import parse
+from tests.experiments.campaign import OUT, Run, carried_out
 
-OUT = Path(__file__).resolve().parents[2] / "out" / "check"
 RATIO, JAIN_LEAST, TOTAL_LEAST, FIXED_LEAST = (0.9, 1.1), 0.95, 0.95, 3.0
 AUTO = "ap.qdisc=ackwrr weights auto limit 100 inflight off"
-Run = dict[str, Any]
-
-
-def carried_out(name: str, out: Path, *settings: str) -> list[Run]:
-    """The runs of a scenario; all are valid."""
-    runner.run_all(parse.load(parse.find(name), settings), out, jobs=2)
-    runs: list[Run] = summary.summarize(out)["runs"]
-    assert {run["id"]: run["why_invalid"] for run in runs if not run["valid"]} == {}
-    return runs
 
 
 def by(runs: Sequence[Run], *keys: str) -> dict[tuple[Any, ...], dict[str, list[Run]]]:

@@ -10,18 +10,14 @@ from typing import Any
 
 import pytest
 
-from apbed.analysis import summary
-from apbed.run import runner
-from apbed.scenario import parse
+from tests.experiments.campaign import Run, carried_out
 
 FIFO, AUTO, RUNS = "inflight limit 64 stall 60s", "lasack", "lasack quantum 48k"
 
 
 def check(tmp_path: Path, *settings: str) -> None:
     """Each seed's runs against its FIFO's, which stands for a driver without a bound."""
-    runner.run_all(parse.load(parse.find("aggregation"), settings), tmp_path, jobs=2)
-    runs = summary.summarize(tmp_path)["runs"]
-    assert {run["id"]: run["why_invalid"] for run in runs if not run["valid"]} == {}
+    runs = carried_out("aggregation", tmp_path, *settings)
     by_name = {(run["params"]["qdisc"], run["params"]["seed"]): run for run in runs}
     for (words, seed), run in by_name.items():
         fifo = by_name[FIFO, seed]
@@ -34,7 +30,7 @@ def check(tmp_path: Path, *settings: str) -> None:
             assert typing(run)["p50"] <= 0.1 * typing(fifo)["p50"]
 
 
-def typing(run: dict[str, Any]) -> dict[str, Any]:
+def typing(run: Run) -> dict[str, Any]:
     """One-way delay of the small datagrams, ms."""
     found: dict[str, Any] = next(one for one in run["flows"] if one["id"] == "typing")["delay_ms"]
     return found

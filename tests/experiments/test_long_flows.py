@@ -6,33 +6,27 @@ set before anything was measured; Documentation/measurements/long-flows.md has t
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from apbed.analysis import summary
-from apbed.run import runner
-from apbed.scenario import parse
+from apbed.scenario import catalogue
+from tests.experiments.campaign import Run, carried_out
 
 SERVICES = 3  # mean times the access point needs for a packet: the most a call's packet may wait
 TIMES_ALONE = 30  # the most a starved upload may take
 LOSS_TO_A_SLEEPER = 0.02
 PLAIN, KEPT = "lasack limit 100 inflight off", "lasack limit 100 halflife 1s floor 5 inflight off"
 FLOOR = "lasack limit 100 floor 5 inflight off"
-Run = dict[str, Any]
 
 
-def carried_out(path: Path, out: Path, *settings: str) -> dict[str, Run]:
-    """The valid runs of a scenario of one seed, by qdisc."""
-    runner.run_all(parse.load(path, settings), out, jobs=2)
-    runs = summary.summarize(out)["runs"]
-    assert {run["id"]: run["why_invalid"] for run in runs if not run["valid"]} == {}
+def by_qdisc(runs: list[Run]) -> dict[str, Run]:
+    """The runs of one seed."""
     return {run["params"]["qdisc"]: run for run in runs}
 
 
 def without_flow(name: str, word: str, tmp_path: Path) -> Path:
     """A copy of a scenario without the [[flow]] that holds `word`, and what follows it."""
-    tables = parse.find(name).read_text().split("\n[[flow]]\n")
+    tables = catalogue.find(name).read_text().split("\n[[flow]]\n")
     path = tmp_path / f"{name}.toml"
     path.write_text("\n[[flow]]\n".join(table for table in tables if word not in table))
     return path
@@ -60,12 +54,12 @@ def check_call(runs: dict[str, Run]) -> None:
 
 def test_a_call_keeps_its_priority(tmp_path: Path) -> None:
     """75 s: the second minute begins with four new connections, the call has had 480 kB."""
-    check_call(carried_out(parse.find("call"), tmp_path, "duration_s=75"))
+    check_call(by_qdisc(carried_out("call", tmp_path, "duration_s=75")))
 
 
 @pytest.mark.slow
 def test_a_call_of_ten_minutes_keeps_its_priority(tmp_path: Path) -> None:
-    check_call(carried_out(parse.find("call"), tmp_path))
+    check_call(by_qdisc(carried_out("call", tmp_path)))
 
 
 def upload_s(run: Run) -> float | None:
@@ -76,15 +70,15 @@ def upload_s(run: Run) -> float | None:
 
 def check_starvation(tmp_path: Path, seed: int) -> None:
     seeded = f"seed={seed}"
-    runs = carried_out(parse.find("starvation"), tmp_path / "loaded", seeded)
+    runs = by_qdisc(carried_out("starvation", tmp_path / "loaded", seeded))
     (alone,) = carried_out(
-        parse.find("starvation"),
+        "starvation",
         tmp_path / "alone",
         seeded,
         f"ap.qdisc={PLAIN}",
         "workload.load_mbps=0.001",
         "duration_s=40",
-    ).values()
+    )
     most = TIMES_ALONE * (upload_s(alone) or 0)
     assert 0 < most < runs[PLAIN]["duration_s"] - 20  # the runs are long enough to tell
     kept, plain = upload_s(runs[FLOOR]), upload_s(runs[PLAIN])
@@ -105,9 +99,9 @@ def test_a_starved_upload_ends_with_other_arrivals(tmp_path: Path) -> None:
 def test_a_sleeper_costs_the_others_nothing(tmp_path: Path, seconds: int) -> None:
     """The same cell without a sleeping phone and its datagrams is the measure."""
     duration = f"duration_s={seconds}"
-    (slept,) = carried_out(parse.find("power-save"), tmp_path / "held", duration).values()
+    (slept,) = carried_out("power-save", tmp_path / "held", duration)
     path = without_flow("power-save", 'id = "phone"', tmp_path)
-    (free,) = carried_out(path, tmp_path / "free", duration).values()
+    (free,) = carried_out(path, tmp_path / "free", duration)
     totals = [
         sum(flow(run, f"down{k}")["goodput_mbps"] for k in (1, 2, 3)) for run in (slept, free)
     ]

@@ -6,21 +6,15 @@ test_short_flows.py has a shorter load."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 import pytest
 
-from apbed.analysis import summary
 from apbed.analysis.response import distribution
-from apbed.run import runner
-from apbed.scenario import parse
+from tests.experiments.campaign import OUT, Run, carried_out
 
-OUT = Path(__file__).resolve().parents[2] / "out" / "check" / "pareto"
 SHORT_BYTES, LONG_BYTES = 100_000, 1_000_000
 
 
-def short_p90(runs: list[dict[str, Any]], direction: str) -> float:
+def short_p90(runs: list[Run], direction: str) -> float:
     """90th percentile in s over the short transfers of all seeds together."""
     transfers = [one for run in runs for one in run["transfers"]]
     short = [one for one in transfers if one["dir"] == direction and one["bytes"] < SHORT_BYTES]
@@ -29,12 +23,8 @@ def short_p90(runs: list[dict[str, Any]], direction: str) -> float:
 
 @pytest.mark.slow
 def test_short_transfers_of_five_seeds() -> None:
-    plan = parse.load(parse.find("pareto"))
-    runner.run_all(plan, OUT, jobs=2)
-    runs = summary.summarize(OUT)["runs"]
-    assert {run["id"]: run["why_invalid"] for run in runs if not run["valid"]} == {}
-    kinds: dict[str, list[dict[str, Any]]] = {}
-    for run in runs:
+    kinds: dict[str, list[Run]] = {}
+    for run in carried_out("pareto", OUT / "pareto"):
         kinds.setdefault(run["params"]["qdisc"].split()[0], []).append(run)
     assert {kind: len(entries) for kind, entries in kinds.items()} == dict.fromkeys(
         ("pfifo", "fq_codel", "lasack"), 5

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 from math import exp
 from pathlib import Path
 from typing import Any
@@ -12,23 +10,19 @@ from typing import Any
 import pytest
 
 from apbed.papers import reed_solomon
+from tests.medium.dcfmedium import assert_refused, saturate
 
-MEDIUM = Path(__file__).resolve().parents[2] / "build" / "bin" / "dcfmedium"
 MPDU_BYTES = 1000 + 36
 ACK_BYTES = 14
 
 
-def saturate(*words: str, seconds: int = 1000) -> subprocess.CompletedProcess[str]:
-    command = ["saturate", "--stations", "1", "--phy", "dsss-2", "--payload", "1000"]
-    command += ["--seconds", str(seconds), "--json", *words]
-    return subprocess.run([MEDIUM, *command], capture_output=True, text=True, check=False)
+CELL = ("--stations", "1", "--phy", "dsss-2", "--payload", "1000")
 
 
 def sender(*words: str, seconds: int = 1000) -> dict[str, Any]:
     """One station's counters; nobody contends, so all that is lost is the channel's."""
-    done = saturate(*words, seconds=seconds)
-    assert done.returncode == 0, done.stderr
-    counters: dict[str, Any] = json.loads(done.stdout)["stations"][0]
+    stats = saturate(*CELL, "--seconds", str(seconds), *words)
+    counters: dict[str, Any] = stats["stations"][0]
     assert counters["tx"] == counters["delivered"] + counters["lost"]
     return counters
 
@@ -102,7 +96,4 @@ def test_a_trace_is_played_by_the_clock(tmp_path: Path) -> None:
     ],
 )
 def test_bad_usage_is_one_line_and_exit_2(words: tuple[str, ...], says: str) -> None:
-    done = saturate(*words)
-    assert done.returncode == 2
-    assert says in done.stderr
-    assert done.stderr.count("\n") == 1
+    assert_refused(says, "saturate", *CELL, *words)

@@ -9,20 +9,15 @@ collision of RTSs is followed by the same waits.
 
 from __future__ import annotations
 
-import json
-import subprocess
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from apbed.papers.dcf_cells import PHYS, Outcome, Rules, play
 from apbed.papers.dcf_crowd import crowd
 from apbed.papers.dcf_pair import pair
-
-MEDIUM = Path(__file__).resolve().parents[2] / "build" / "bin" / "dcfmedium"
+from tests.medium.dcfmedium import saturate
 
 
 @dataclass(frozen=True)
@@ -50,11 +45,9 @@ CELLS = [
 
 def drops(cell: Cell, eifs: bool) -> tuple[int, float]:
     """How many frames dcfmedium gave up, and their share."""
-    words = ["saturate", "--stations", str(cell.stations), "--phy", cell.phy]
-    words += ["--payload", "1500", "--retry", str(cell.attempts), "--seconds", str(cell.seconds)]
-    words += ["--eifs", "on" if eifs else "off", "--json"]
-    done = subprocess.run([MEDIUM, *words], capture_output=True, text=True, check=True)
-    stats: dict[str, Any] = json.loads(done.stdout)
+    words = ["--stations", str(cell.stations), "--phy", cell.phy, "--payload", "1500"]
+    words += ["--retry", str(cell.attempts), "--seconds", str(cell.seconds)]
+    stats = saturate(*words, "--eifs", "on" if eifs else "off")
     return stats["drops"], stats["drops"] / (stats["drops"] + stats["delivered"])
 
 

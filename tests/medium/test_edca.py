@@ -3,22 +3,14 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-from pathlib import Path
-from typing import Any
-
 import pytest
 
 from apbed.papers.edca import Category, shares
+from tests.medium.dcfmedium import assert_refused, saturate
 
-MEDIUM = Path(__file__).resolve().parents[2] / "build" / "bin" / "dcfmedium"
 
-
-def saturate(stations: int, *words: str) -> subprocess.CompletedProcess[str]:
-    command = ["saturate", "--stations", str(stations), "--phy", "ofdm-54", "--payload", "1500"]
-    command += ["--seconds", "100", "--json", *words]
-    return subprocess.run([MEDIUM, *command], capture_output=True, text=True, check=False)
+def cell(stations: int) -> list[str]:
+    return ["--stations", str(stations), "--phy", "ofdm-54", "--payload", "1500"]
 
 
 def category(text: str) -> Category:
@@ -39,9 +31,8 @@ def category(text: str) -> Category:
     ],
 )
 def test_shares_follow_the_zone_model(categories: str, stations: int, eifs: str) -> None:
-    done = saturate(stations, "--edca", categories, "--eifs", eifs)
-    assert done.returncode == 0, done.stderr
-    stats: dict[str, Any] = json.loads(done.stdout)
+    words = ["--seconds", "100", "--edca", categories, "--eifs", eifs]
+    stats = saturate(*cell(stations), *words)
     kinds = categories.split(",")
     model = shares(stations, [category(kind) for kind in kinds])
     for i, share in enumerate(model.successes):
@@ -51,8 +42,7 @@ def test_shares_follow_the_zone_model(categories: str, stations: int, eifs: str)
 
 def test_one_radio_collides_only_within() -> None:
     """What one station's categories send never meets in the air; the highest never yields."""
-    done = saturate(1, "--edca", "default")
-    stats: dict[str, Any] = json.loads(done.stdout)
+    stats = saturate(*cell(1), "--seconds", "100", "--edca", "default")
     assert stats["collisions"] == 0
     internal = [s["internal_collisions"] for s in stats["stations"]]
     assert internal[-1] == 0
@@ -73,7 +63,4 @@ def test_one_radio_collides_only_within() -> None:
     ],
 )
 def test_bad_usage_is_one_line_and_exit_2(words: tuple[str, ...], says: str) -> None:
-    done = saturate(1, *words)
-    assert done.returncode == 2
-    assert says in done.stderr
-    assert done.stderr.count("\n") == 1
+    assert_refused(says, "saturate", *cell(1), *words)

@@ -4,7 +4,6 @@ against the statistics of the run."""
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 from pathlib import Path
@@ -12,30 +11,21 @@ from typing import Any
 
 import pytest
 
-MEDIUM = Path(__file__).resolve().parents[2] / "build" / "bin" / "dcfmedium"
-
-
-def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([MEDIUM, *words], capture_output=True, text=True, check=False)
+from tests.medium.dcfmedium import assert_refused, output, run, saturate
 
 
 def trace(path: Path, *words: str) -> dict[str, Any]:
     """Statistics of a saturated cell whose trace is in `path` then."""
-    cell = ["saturate", "--stations", "6", "--payload", "1500", "--seconds", "1", "--json"]
-    done = run(*cell, "--pcap", path, *words)
-    assert done.returncode == 0, done.stderr
-    stats: dict[str, Any] = json.loads(done.stdout)
-    return stats
+    cell = ["--stations", "6", "--payload", "1500", "--seconds", "1"]
+    return saturate(*cell, "--pcap", path, *words)
 
 
 def explain(path: Path, *words: str) -> str:
-    done = run("explain", path, *words)
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
-    assert max(map(len, done.stdout.splitlines())) <= 80
-    assert done.stdout.isascii()
-    assert "\x1b" not in done.stdout
-    return done.stdout
+    text = output("explain", path, *words)
+    assert max(map(len, text.splitlines())) <= 80
+    assert text.isascii()
+    assert "\x1b" not in text
+    return text
 
 
 def fields(path: Path, *names: str) -> list[list[str]]:
@@ -154,20 +144,14 @@ def test_one_station_alone(tmp_path: Path) -> None:
     ],
 )
 def test_bad_usage_is_one_line(words: tuple[str, ...], status: int, says: str) -> None:
-    done = run("explain", *words)
-    assert done.returncode == status
-    assert done.stdout == ""
-    assert says in done.stderr
-    assert done.stderr.count("\n") == 1
+    assert_refused(says, "explain", *words, status=status)
 
 
 def test_unknown_station_and_truncated_traces(tmp_path: Path) -> None:
     """What is there of a trace that was cut short is told; no cut crashes it."""
     path, cut = tmp_path / "air.pcapng", tmp_path / "cut"
     trace(path, "--phy", "hrdsss-11", "--seconds", "0.02")
-    done = run("explain", path, "--station", "nobody")
-    assert done.returncode == 2
-    assert "--station: no 'nobody' in" in done.stderr
+    assert_refused("--station: no 'nobody' in", "explain", path, "--station", "nobody")
     whole = path.read_bytes()
     for length in range(0, len(whole), 7):
         cut.write_bytes(whole[:length])

@@ -3,25 +3,19 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-MEDIUM = Path(__file__).resolve().parents[2] / "build" / "bin" / "dcfmedium"
+from tests.medium.dcfmedium import assert_refused, output, saturate
+
 CELL = ("--stations", "2", "--phy", "hrdsss-11", "--payload", "1500", "--seconds", "100", "--sink")
 
 
-def medium(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([MEDIUM, *words], capture_output=True, text=True, check=False)
-
-
-def saturate(*words: str) -> dict[str, Any]:
-    done = medium("saturate", *CELL, "--json", *words)
-    assert done.returncode == 0, done.stderr
-    stats: dict[str, Any] = json.loads(done.stdout)
+def pair(*words: str) -> dict[str, Any]:
+    """The statistics of two stations and what they send to, which must add up."""
+    stats = saturate(*CELL, *words)
     for s in stats["stations"]:
         assert s["tx"] == s["delivered"] + s["collisions"] + s["unanswered"] + s["lost"]
         assert s["frames_in"] == s["delivered"] + s["drops"] + s["backlog"]
@@ -30,9 +24,9 @@ def saturate(*words: str) -> dict[str, Any]:
 
 def test_rts_cures_a_hidden_pair() -> None:
     """A collision costs an RTS, and only an RTS that meets an RTS collides."""
-    basic = saturate("--hidden", "sta1:sta2")
-    cured = saturate("--hidden", "sta1:sta2", "--rts", "0")
-    heard = saturate()
+    basic = pair("--hidden", "sta1:sta2")
+    cured = pair("--hidden", "sta1:sta2", "--rts", "0")
+    heard = pair()
     assert basic["collision_probability"] > 5 * heard["collision_probability"]
     assert cured["collision_probability"] < basic["collision_probability"] / 1.5
     assert basic["throughput_mbps"] < cured["throughput_mbps"] < heard["throughput_mbps"]
@@ -40,18 +34,18 @@ def test_rts_cures_a_hidden_pair() -> None:
 
 
 def test_capture_serves_the_stronger() -> None:
-    pair = ("--hidden", "sta1:sta2", "--station", "1,signal=10")
-    strong, weak, _ = saturate(*pair, "--capture", "6")["stations"]
+    hidden = ("--hidden", "sta1:sta2", "--station", "1,signal=10")
+    strong, weak, _ = pair(*hidden, "--capture", "6")["stations"]
     assert strong["collisions"] == 0
     assert strong["delivered"] > 2 * weak["delivered"]
-    without = saturate(*pair)
-    assert without["digest"] == saturate("--hidden", "sta1:sta2")["digest"]
+    without = pair(*hidden)
+    assert without["digest"] == pair("--hidden", "sta1:sta2")["digest"]
 
 
 def test_replay_knows_who_is_hidden(tmp_path: Path) -> None:
     trace = str(tmp_path / "trace")
-    saturate("--hidden", "sta1:sta2", "--station", "2,signal=3", "--record", trace)
-    assert medium("replay", trace).returncode == 0
+    pair("--hidden", "sta1:sta2", "--station", "2,signal=3", "--record", trace)
+    output("replay", trace)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +59,4 @@ def test_replay_knows_who_is_hidden(tmp_path: Path) -> None:
     ],
 )
 def test_bad_usage_is_one_line_and_exit_2(words: tuple[str, ...], says: str) -> None:
-    done = medium("saturate", *CELL, *words)
-    assert done.returncode == 2
-    assert says in done.stderr
-    assert done.stderr.count("\n") == 1
+    assert_refused(says, "saturate", *CELL, *words)

@@ -15,8 +15,7 @@ import pytest
 
 from apbed.kernels import lab
 from apbed.kernels.cache import LabKernel
-
-BIN = Path(__file__).resolve().parents[2] / "build" / "bin"
+from tests.medium.dcfmedium import BIN, output, statistics
 
 # One access point, one declared station and one that is not; TCP both ways, then the end.
 SCRIPT = """\
@@ -146,21 +145,17 @@ def test_mac80211_heard_of_retries(air: Air) -> None:
 
 
 def test_explain_tells_what_is_sent(air: Air) -> None:
-    words = [str(BIN / "dcfmedium"), "explain", str(air.out / "air.pcapng"), "--seconds", "1000"]
-    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    told = output("explain", air.out / "air.pcapng", "--seconds", "1000")
     for what in ("beacon", "authentication", "ARP", "TCP SYN", "TCP data 1448 B", "TCP ack"):
-        assert what in done.stdout
-    collisions = re.search(r", (\d+) collisions", done.stdout)
+        assert what in told
+    collisions = re.search(r", (\d+) collisions", told)
     assert collisions is not None
-    assert int(collisions.group(1)) == done.stdout.count("COLLISION") > 0
+    assert int(collisions.group(1)) == told.count("COLLISION") > 0
 
 
 def replayed(air: Air) -> dict[str, Any]:
     """The statistics of the core alone, given what the radios handed in."""
-    words = [str(BIN / "dcfmedium"), "replay", str(air.out / "arrivals.txt"), "--json"]
-    done = subprocess.run(words, capture_output=True, text=True, check=True)
-    stats: dict[str, Any] = json.loads(done.stdout)
-    return stats
+    return statistics("replay", air.out / "arrivals.txt")
 
 
 def test_replay_decides_the_same(air: Air) -> None:

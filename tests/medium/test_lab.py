@@ -5,7 +5,6 @@ SNR, and its access categories by the TIDs it gives."""
 from __future__ import annotations
 
 import json
-import subprocess
 from math import sqrt
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,7 @@ import pytest
 from apbed.kernels import lab
 from apbed.kernels.cache import LabKernel
 from apbed.papers.edca import Category, shares
-
-BIN = Path(__file__).resolve().parents[2] / "build" / "bin"
+from tests.medium.dcfmedium import BIN, saturate, statistics
 
 # An access point and two stations; `work` is what they do.
 SCRIPT = """\
@@ -125,9 +123,7 @@ def play(kernel: LabKernel, out: Path, **words: str | int) -> dict[str, Any]:
 
 def assert_replayed(stats: dict[str, Any], out: Path) -> None:
     """The recording holds all that decided: rates, categories and losses too."""
-    words = [str(BIN / "dcfmedium"), "replay", str(out / "arrivals.txt"), "--json"]
-    done = subprocess.run(words, capture_output=True, text=True, check=True)
-    replayed = json.loads(done.stdout)
+    replayed = statistics("replay", out / "arrivals.txt")
     assert replayed["digest"] == stats["digest"]
     assert replayed["rates"] == stats["rates"]
     assert replayed["stations"] == stats["stations"]
@@ -193,11 +189,8 @@ def test_tids_share_the_air_as_edca_says(lab_kernel: LabKernel, tmp_path: Path) 
 
 def saturated(*words: str) -> dict[str, Any]:
     """Two stations that always have such a frame for a third, without a kernel."""
-    command = [str(BIN / "dcfmedium"), "saturate", "--phy", "ofdm-54", "--payload", "1500"]
-    command += ["--stations", "2", "--sink", "--seconds", "200", "--json", *words]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    stats: dict[str, Any] = json.loads(done.stdout)
-    return stats
+    cell = ["--phy", "ofdm-54", "--payload", "1500", "--stations", "2", "--sink"]
+    return saturate(*cell, "--seconds", "200", *words)
 
 
 def test_hidden_stations_collide_as_in_saturate(lab_kernel: LabKernel, tmp_path: Path) -> None:

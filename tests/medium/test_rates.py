@@ -3,36 +3,23 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from apbed.papers import anomaly
+from tests.medium.dcfmedium import assert_refused, saturate, statistics
 
-MEDIUM = Path(__file__).resolve().parents[2] / "build" / "bin" / "dcfmedium"
-
-
-def saturate(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [str(MEDIUM), "saturate", "--payload", "1500", *words]
-    return subprocess.run(command, capture_output=True, text=True)
-
-
-def statistics(*words: str) -> dict[str, Any]:
-    done = saturate("--json", *words)
-    assert done.returncode == 0, done.stderr
-    stats: dict[str, Any] = json.loads(done.stdout)
-    return stats
+THREE = ("--stations", "3", "--phy", "hrdsss-11", "--payload", "1500")
 
 
 @pytest.mark.parametrize("slow_mbps", [1, 2, 5.5])
 @pytest.mark.parametrize("stations", [2, 3, 5, 10])
 def test_the_performance_anomaly(stations: int, slow_mbps: float) -> None:
     """The formula's P_c knows no growing windows, so it is held up to 10 stations."""
-    stats = statistics(
-        *("--phy", "hrdsss-11", "--seconds", "1000", "--stations", str(stations)),
+    stats = saturate(
+        *("--stations", str(stations), "--phy", "hrdsss-11", "--payload", "1500"),
+        *("--seconds", "1000"),
         *("--station", f"1,rate={slow_mbps}"),
     )
     mbps = [8e-6 * 1500 * s["delivered"] / stats["virtual_s"] for s in stats["stations"]]
@@ -44,7 +31,7 @@ def test_the_performance_anomaly(stations: int, slow_mbps: float) -> None:
 
 
 def test_attempts_are_counted_by_rate() -> None:
-    stats = statistics("--phy", "hrdsss-11", "--stations", "3", "--station", "2,rate=5.5")
+    stats = saturate(*THREE, "--station", "2,rate=5.5")
     assert stats["rates"] == "fixed"
     rates = [s["attempts_by_rate"] for s in stats["stations"]]
     assert [list(rate) for rate in rates] == [["11"], ["5.5"], ["11"]]
@@ -64,21 +51,13 @@ def test_attempts_are_counted_by_rate() -> None:
     ],
 )
 def test_a_wrong_station_is_one_line(phy: str, words: str, says: str) -> None:
-    done = saturate("--phy", phy, "--stations", "2", "--station", words)
-    assert done.returncode == 2
-    assert done.stderr.count("\n") == 1
-    assert says in done.stderr
+    cell = ["--payload", "1500", "--phy", phy, "--stations", "2"]
+    assert_refused(says, "saturate", *cell, "--station", words)
 
 
 def test_a_recording_keeps_the_rates(tmp_path: Path) -> None:
     trace = tmp_path / "arrivals"
-    recorded = statistics(
-        *("--phy", "hrdsss-11", "--stations", "3", "--station", "1,rate=1"),
-        *("--record", str(trace)),
-    )
-    done = subprocess.run(
-        [MEDIUM, "replay", trace, "--json"], capture_output=True, text=True, check=True
-    )
-    replayed = json.loads(done.stdout)
+    recorded = saturate(*THREE, "--station", "1,rate=1", "--record", trace)
+    replayed = statistics("replay", trace)
     assert replayed["digest"] == recorded["digest"]
     assert replayed["stations"] == recorded["stations"]

@@ -4,33 +4,25 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from apbed.run import runner
-from apbed.scenario import parse
+from apbed.scenario import catalogue, parse
+from tests.medium.dcfmedium import assert_refused, run, saturate, statistics
 
-MEDIUM = Path(__file__).resolve().parents[2] / "build" / "bin" / "dcfmedium"
 # What `saturate` reckons beside the medium's own statistics.
 OF_SATURATE = ("throughput_mbps", "jain_1s")
 
+CELL = ("--stations", "4", "--phy", "ofdm-54", "--payload", "700")
 GE = "ge,good=0.1,bad=0.0333,ber-good=1e-6,ber-bad=1e-2"
 
 
-def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([MEDIUM, *words], capture_output=True, text=True, check=False)
-
-
 def record(path: Path, *words: str) -> dict[str, Any]:
-    """Statistics of a saturated cell whose trace is in `path` then."""
-    cell = ["saturate", "--stations", "4", "--phy", "ofdm-54", "--payload", "700"]
-    done = run(*cell, "--seconds", "3", "--json", "--record", path, *words)
-    assert done.returncode == 0, done.stderr
-    stats: dict[str, Any] = json.loads(done.stdout)
-    return stats
+    """Statistics of a saturated cell whose recording is in `path` then."""
+    return saturate(*CELL, "--seconds", "3", "--record", path, *words)
 
 
 @pytest.mark.parametrize(
@@ -48,26 +40,28 @@ def record(path: Path, *words: str) -> dict[str, Any]:
 def test_same_digest_and_statistics(tmp_path: Path, words: tuple[str, ...]) -> None:
     trace = tmp_path / "trace"
     recorded = record(trace, *words)
-    done = run("replay", trace, "--json")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == {k: v for k, v in recorded.items() if k not in OF_SATURATE}
+    assert statistics("replay", trace) == {
+        k: v for k, v in recorded.items() if k not in OF_SATURATE
+    }
 
 
 @pytest.mark.usefixtures("lab_kernel")
-def test_a_lab_run_is_decided_the_same(tmp_path: Path) -> None:
-    """The demo's cell, cut short, with its mark in the middle; and with another seed not."""
+@pytest.mark.parametrize("channel", ["ideal", GE], ids=["ideal", "ge"])
+def test_a_lab_run_is_decided_the_same(tmp_path: Path, channel: str) -> None:
+    """The demo's cell, cut short, with its mark in the middle; and with another seed not.
+
+    The channel loses frames from the mark on.
+    """
     short = ["medium.record=true", "duration_s=5", "warmup_s=2", "ap.qdisc=fq_codel"]
-    runner.run_all(parse.load(parse.find("demo"), short), tmp_path, jobs=1)
+    short.append(f"medium.channel={channel}")
+    runner.run_all(parse.load(catalogue.find("demo"), short), tmp_path, jobs=1)
     (run_dir,) = (tmp_path / "runs").iterdir()
     recorded = json.loads((run_dir / "medium.json").read_text())
-    done = run("replay", run_dir / "arrivals.txt", "--json")
-    assert done.returncode == 0, done.stderr
-    again = json.loads(done.stdout)
+    again = statistics("replay", run_dir / "arrivals.txt")
     assert recorded["tx"] > 1000
     assert recorded == again
-    other = run("replay", run_dir / "arrivals.txt", "--seed", "2", "--json")
-    assert other.returncode == 0, other.stderr
-    assert json.loads(other.stdout)["digest"] != recorded["digest"]
+    other = statistics("replay", run_dir / "arrivals.txt", "--seed", "2")
+    assert other["digest"] != recorded["digest"]
 
 
 def test_another_decision_is_told(tmp_path: Path) -> None:
@@ -77,6 +71,7 @@ def test_another_decision_is_told(tmp_path: Path) -> None:
     trace.write_text(trace.read_text().replace(" 736 ", " 737 ", 1))
     done = run("replay", trace)
     assert done.returncode == 1
+    assert done.stderr.startswith("dcfmedium: ")
     assert "the core decided otherwise: digest" in done.stderr
     assert done.stderr.count("\n") == 1
 
@@ -100,7 +95,7 @@ def test_missing_lines_are_told(tmp_path: Path) -> None:
     lines = trace.read_text().splitlines(keepends=True)
     del lines[-2]
     trace.write_text("".join(lines))
-    assert "lines are missing" in run("replay", trace).stderr
+    assert_refused("lines are missing", "replay", trace, status=1)
 
 
 HEAD = "dcfmedium-arrivals 1\noption phy ofdm-54\n"
@@ -119,7 +114,7 @@ STATION = "= 0 station 02:00:00:00:00:00,retry=7,cwmin=16,cwmax=1024\n"
         (f"{HEAD}= x mark\n", ":3: does not begin with +, = or @"),
         (f"{HEAD}? 0 mark\n", ":3: does not begin with +, = or @"),
         (f"{HEAD}= 5 mark\n+ 4 mark\n", ":4: goes back in time"),
-        (f"{HEAD}= 0 marked\n", ":3: is none of station, frame, channel, mark and end"),
+        (f"{HEAD}= 0 marked\n", ":3: is none of station, frame, channel, mark, lossless and end"),
         (f"{HEAD}= 0 frame 0 0 100 a 0\n", ":3: names a station there is none of"),
         (f"{HEAD}{STATION}= 0 frame 0 -3 100 a 0\n", ":4: names a station"),
         (f"{HEAD}{STATION}= 0 frame 0 -1 0 a 0\n", ":4: has a frame of an impossible length"),
@@ -137,12 +132,7 @@ STATION = "= 0 station 02:00:00:00:00:00,retry=7,cwmin=16,cwmax=1024\n"
 def test_a_bad_trace_is_one_line_and_exit_1(tmp_path: Path, text: str, says: str) -> None:
     trace = tmp_path / "trace"
     trace.write_text(text)
-    done = run("replay", trace)
-    assert done.returncode == 1
-    assert done.stdout == ""
-    assert says in done.stderr
-    assert done.stderr.startswith("dcfmedium: ")
-    assert done.stderr.count("\n") == 1
+    assert_refused(says, "replay", trace, status=1)
 
 
 @pytest.mark.parametrize(
@@ -156,27 +146,19 @@ def test_a_bad_trace_is_one_line_and_exit_1(tmp_path: Path, text: str, says: str
     ],
 )
 def test_bad_usage_is_one_line(words: tuple[str, ...], status: int, says: str) -> None:
-    done = run("replay", *words)
-    assert done.returncode == status
-    assert says in done.stderr
-    assert done.stderr.count("\n") == 1
+    assert_refused(says, "replay", *words, status=status)
 
 
 def test_a_saturated_recording_cannot_be_overridden(tmp_path: Path) -> None:
     trace = tmp_path / "trace"
     record(trace)
-    done = run("replay", trace, "--seed", "2")
-    assert done.returncode == 1
-    assert "run `saturate` itself" in done.stderr
+    assert_refused("run `saturate` itself", "replay", trace, "--seed", "2", status=1)
 
 
 def test_a_recording_that_cannot_be_written() -> None:
-    cell = ["saturate", "--stations", "4", "--phy", "ofdm-54", "--payload", "700"]
-    done = run(*cell, "--record", "/nowhere/trace")
-    assert done.returncode == 1
-    assert done.stderr == (
-        "dcfmedium: --record: cannot write /nowhere/trace: No such file or directory\n"
-    )
-    done = run(*cell, "--record", "/dev/full")
-    assert done.returncode == 1
-    assert "--record: cannot write /dev/full: No space left" in done.stderr
+    for path, why in (
+        ("/nowhere/x", "No such file"),
+        ("/dev/full", "No space left"),
+    ):
+        refusal = f"--record: cannot write {path}: {why}"
+        assert_refused(refusal, "saturate", *CELL, "--record", path, status=1)

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -14,26 +12,18 @@ import pytest
 from apbed.papers import bianchi
 from apbed.papers.phy import HRDSSS_11, OFDM_54
 from apbed.papers.saturation import saturation
-
-MEDIUM = Path(__file__).resolve().parents[2] / "build" / "bin" / "dcfmedium"
-
-
-def run(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([MEDIUM, *words], capture_output=True, text=True, check=False)
+from tests.medium.dcfmedium import assert_refused, saturate
 
 
-def saturate(
+def cell(
     stations: int, *, phy: str = "hrdsss-11", payload: int = 1500, seconds: int = 100, **more: str
 ) -> dict[str, Any]:
     """Statistics of a run; `more` are further options."""
-    words = ["saturate", "--stations", str(stations), "--phy", phy, "--payload", str(payload)]
-    words += ["--seconds", str(seconds), "--json"]
+    words = ["--stations", str(stations), "--phy", phy, "--payload", str(payload)]
+    words += ["--seconds", str(seconds)]
     for option, value in more.items():
         words += [f"--{option}", value]
-    done = run(*words)
-    assert done.returncode == 0, done.stderr
-    stats: dict[str, Any] = json.loads(done.stdout)
-    return stats
+    return saturate(*words)
 
 
 def drop_share(stats: dict[str, Any]) -> float:
@@ -54,9 +44,7 @@ def test_saturation_follows_the_model(stations: int, phy: str, rts: bool, eifs: 
     collisions in a row; test_drops.py has them all."""
     threshold = "0" if rts else "4096"
     seconds = 1500 if stations <= 5 else 400
-    stats = saturate(
-        stations, phy=phy, seconds=seconds, eifs="on" if eifs else "off", rts=threshold
-    )
+    stats = cell(stations, phy=phy, seconds=seconds, eifs="on" if eifs else "off", rts=threshold)
     model = saturation(stations, 1500, PHYS[phy], eifs=eifs, rts=rts)
     assert stats["throughput_mbps"] == pytest.approx(model.throughput_mbps, rel=0.015)
     assert stats["collision_probability"] == pytest.approx(model.collision_probability, rel=0.015)
@@ -70,19 +58,19 @@ def test_saturation_follows_the_model(stations: int, phy: str, rts: bool, eifs: 
     ("stations", "mbps"), [(5, 6.4734), (10, 6.1774), (20, 5.7819), (30, 5.5289), (50, 5.1745)]
 )
 def test_throughput_follows_ns3_reference(stations: int, mbps: float) -> None:
-    stats = saturate(stations, eifs="off", retry="255")
+    stats = cell(stations, eifs="off", retry="255")
     assert stats["throughput_mbps"] == pytest.approx(mbps, rel=0.005)
 
 
 def test_throughput_with_eifs_follows_ns3_reference() -> None:
     """Its EIFS has the ACK at 2 Mb/s, 56 us less than the standard's."""
-    assert saturate(5, retry="255")["throughput_mbps"] == pytest.approx(6.38, rel=0.01)
+    assert cell(5, retry="255")["throughput_mbps"] == pytest.approx(6.38, rel=0.01)
 
 
 @pytest.mark.parametrize("stations", [2, 3, 5, 8, 10, 15, 20, 30, 40])
 def test_collision_probability_follows_http_queueing(stations: int) -> None:
     """Its eqs. 1 and 2, RTS before each frame (Fig 1)."""
-    stats = saturate(stations, seconds=400, payload=1038, rts="0")
+    stats = cell(stations, seconds=400, payload=1038, rts="0")
     assert stats["collision_probability"] == pytest.approx(
         bianchi.collision_probability(stations), rel=0.05
     )
@@ -91,7 +79,7 @@ def test_collision_probability_follows_http_queueing(stations: int) -> None:
 @pytest.mark.parametrize("stations", [20, 30, 40])
 def test_drops_follow_http_queueing(stations: int) -> None:
     """P_drop = P_C^7 (Fig 2). With fewer stations a collision makes the next one likelier."""
-    stats = saturate(stations, seconds=2500, payload=1038, rts="0")
+    stats = cell(stations, seconds=2500, payload=1038, rts="0")
     model = bianchi.collision_probability(stations) ** 7
     assert drop_share(stats) == pytest.approx(model, rel=0.05)
 
@@ -100,7 +88,7 @@ def test_drops_follow_http_queueing(stations: int) -> None:
 def test_exchange_takes_http_queueings_time(payload: int, tcp_bits: int) -> None:
     """T_TCPdata and T_TCPack without DIFS. The paper's RTS has 20 bits too many, and the standard
     counts whole microseconds (17.3.4); with its 36 bytes around an MSDU a segment is 1038."""
-    stats = saturate(1, payload=payload, rts="0", seconds=10)
+    stats = cell(1, payload=payload, rts="0", seconds=10)
     frame_us = (272 + 320 + tcp_bits) / 11
     standard_us = bianchi.tcp_exchange_us(tcp_bits, rts_bits=160) - 50
     standard_us += ceil(frame_us) - frame_us
@@ -112,7 +100,7 @@ def test_exchange_takes_http_queueings_time(payload: int, tcp_bits: int) -> None
 
 
 def test_same_seed_same_digest_other_seed_other() -> None:
-    first, again, other = saturate(5), saturate(5), saturate(5, seed="2")
+    first, again, other = cell(5), cell(5), cell(5, seed="2")
     assert first == again
     assert first["digest"] != other["digest"]
     assert len(first["digest"]) >= 16
@@ -120,7 +108,7 @@ def test_same_seed_same_digest_other_seed_other() -> None:
 
 @pytest.mark.parametrize("retry", ["1", "2", "7"])
 def test_counters_add_up(retry: str) -> None:
-    stats = saturate(20, retry=retry)
+    stats = cell(20, retry=retry)
     for sta in stats["stations"]:
         assert sta["tx"] == sta["delivered"] + sta["collisions"] + sta["unanswered"]
         assert sta["backlog_start"] + sta["frames_in"] == (
@@ -140,7 +128,7 @@ def test_counters_add_up(retry: str) -> None:
 
 
 def test_an_hour_of_fifty_stations_adds_up() -> None:
-    stats = saturate(50, seconds=3600)
+    stats = cell(50, seconds=3600)
     assert sum(stats["airtime_s"].values()) == pytest.approx(3600, abs=1e-6)
     for sta in stats["stations"]:
         assert sta["tx"] == sta["delivered"] + sta["collisions"]
@@ -150,15 +138,15 @@ def test_an_hour_of_fifty_stations_adds_up() -> None:
 
 
 def test_stations_share_alike() -> None:
-    delivered = [sta["delivered"] for sta in saturate(5, seconds=400)["stations"]]
+    delivered = [sta["delivered"] for sta in cell(5, seconds=400)["stations"]]
     assert max(delivered) / min(delivered) < 1.05
 
 
 def test_rts_pays_off_only_in_crowds() -> None:
     """Bianchi 2000, section VI: RTS/CTS costs few stations and helps many."""
     assert (
-        saturate(2, rts="0")["throughput_mbps"] < saturate(2)["throughput_mbps"]
-        and saturate(100, rts="0")["throughput_mbps"] > saturate(100)["throughput_mbps"]
+        cell(2, rts="0")["throughput_mbps"] < cell(2)["throughput_mbps"]
+        and cell(100, rts="0")["throughput_mbps"] > cell(100)["throughput_mbps"]
     )
 
 
@@ -203,21 +191,13 @@ def test_rts_pays_off_only_in_crowds() -> None:
     ],
 )
 def test_bad_usage_is_one_line_and_exit_2(words: tuple[str, ...], says: str) -> None:
-    done = run(*words)
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert says in done.stderr
-    assert done.stderr.startswith("dcfmedium: ")
-    assert done.stderr.count("\n") == 1
+    assert_refused(says, *words)
 
 
 def test_no_hwsim_is_one_line_and_exit_1(tmp_path: Path) -> None:
     if Path("/sys/module/mac80211_hwsim").exists():
         pytest.skip("this machine has mac80211_hwsim loaded")
-    done = run("hwsim", "--phy", "hrdsss-11")
-    assert done.returncode == 1
-    assert "modprobe mac80211_hwsim" in done.stderr
-    assert done.stderr.count("\n") == 1
-    done = run("hwsim", "--phy", "hrdsss-11", "--stats", str(tmp_path / "no" / "stats.json"))
-    assert done.returncode == 1
-    assert "--stats: cannot write" in done.stderr
+    hwsim = ["hwsim", "--phy", "hrdsss-11"]
+    assert_refused("modprobe mac80211_hwsim", *hwsim, status=1)
+    stats = tmp_path / "no" / "stats.json"
+    assert_refused("--stats: cannot write", *hwsim, "--stats", stats, status=1)

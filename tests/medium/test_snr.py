@@ -4,32 +4,22 @@
 from __future__ import annotations
 
 import itertools
-import json
-import subprocess
 from math import exp, sqrt
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from apbed.papers import error_rate
+from tests.medium.dcfmedium import ROOT, assert_refused, saturate
 
-ROOT = Path(__file__).resolve().parents[2]
-MEDIUM = ROOT / "build" / "bin" / "dcfmedium"
 MPDU_BYTES, ACK_BYTES = 1536, 14
-
-
-def saturate(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [str(MEDIUM), "saturate", "--payload", "1500", "--json", *words]
-    return subprocess.run(command, capture_output=True, text=True)
 
 
 def sender(*words: str) -> dict[str, Any]:
     """The statistics of the first of two stations; the other one only answers."""
-    done = saturate("--stations", "1", *words)
-    assert done.returncode == 0, done.stderr
-    station: dict[str, Any] = json.loads(done.stdout)["stations"][0]
+    stats = saturate("--payload", "1500", "--stations", "1", *words)
+    station: dict[str, Any] = stats["stations"][0]
     return station
 
 
@@ -75,11 +65,11 @@ def test_mpdus_of_an_aggregate_are_lost_one_by_one(
 
 def test_the_worse_end_of_a_link_counts() -> None:
     """One far station: what it sends and what is sent to it is lost alike, the rest is not."""
-    done = saturate(
-        *("--stations", "3", "--phy", "hrdsss-11", "--channel", "snr=30"),
+    stats = saturate(
+        *("--payload", "1500", "--stations", "3", "--phy", "hrdsss-11", "--channel", "snr=30"),
         *("--station", "2,snr=4", "--seconds", "60"),
     )
-    stations = json.loads(done.stdout)["stations"]  # each sends to the next
+    stations = stats["stations"]  # each sends to the next
     lost = [s["lost"] / (s["tx"] - s["collisions"]) for s in stations]
     expected = error_rate.frame_loss(error_rate.octets(4.0)["DSSS", 11], MPDU_BYTES)
     assert lost[0] == pytest.approx(expected, rel=0.1)
@@ -160,7 +150,5 @@ def test_cck_at_11_is_nearly_two_of_those(esn0: float) -> None:
     ],
 )
 def test_a_wrong_snr_is_one_line(words: list[str], says: str) -> None:
-    done = saturate("--stations", "2", "--phy", "hrdsss-11", *words)
-    assert done.returncode == 2
-    assert done.stderr.count("\n") == 1
-    assert says in done.stderr
+    cell = ["--payload", "1500", "--stations", "2", "--phy", "hrdsss-11"]
+    assert_refused(says, "saturate", *cell, *words)

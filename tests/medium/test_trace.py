@@ -6,7 +6,6 @@ tshark reckons each frame's airtime from its rate, preamble and length: a second
 
 from __future__ import annotations
 
-import json
 import subprocess
 from collections import Counter, defaultdict
 from dataclasses import dataclass
@@ -15,7 +14,8 @@ from typing import Any
 
 import pytest
 
-MEDIUM = Path(__file__).resolve().parents[2] / "build" / "bin" / "dcfmedium"
+from tests.medium.dcfmedium import assert_refused, saturate
+
 FIELDS = {
     "interface": "frame.interface_name",
     "at": "frame.time_epoch",
@@ -73,13 +73,12 @@ class Trace:
 
 
 def trace(path: Path, *words: str, stations: int = 5) -> Trace:
-    command = ["saturate", "--stations", str(stations), "--payload", "1500", "--seconds", "1"]
-    command += ["--json", "--pcap", str(path), *words]
-    done = subprocess.run([MEDIUM, *command], capture_output=True, text=True, check=True)
+    cell = ["--stations", str(stations), "--payload", "1500", "--seconds", "1"]
+    stats = saturate(*cell, "--pcap", path, *words)
     wanted = [word for field in FIELDS.values() for word in ("-e", field)]
     lines = tshark(path, "-T", "fields", *wanted)
     frames = [dict(zip(FIELDS, line.split("\t"), strict=True)) for line in lines]
-    return Trace(path, json.loads(done.stdout), frames)
+    return Trace(path, stats, frames)
 
 
 @pytest.mark.parametrize(
@@ -217,9 +216,5 @@ def test_ampdus_and_their_block_acks(tmp_path: Path) -> None:
 def test_a_trace_that_cannot_be_written() -> None:
     for path, why in (("/nowhere/x", "No such file"), ("/dev/full", "No space left")):
         words = ["saturate", "--stations", "2", "--phy", "ofdm-54", "--payload", "99"]
-        done = subprocess.run(
-            [MEDIUM, *words, "--pcap", path], capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 1
-        assert f"--pcap: cannot write {path}: {why}" in done.stderr
-        assert done.stderr.count("\n") == 1
+        refusal = f"--pcap: cannot write {path}: {why}"
+        assert_refused(refusal, *words, "--pcap", path, status=1)

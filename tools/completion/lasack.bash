@@ -191,7 +191,6 @@ _lasack_complete_apbed() {
 		return
 	fi
 	case ${COMP_WORDS[COMP_CWORD - 1]} in
-	--backend) _lasack_reply uml vng ssh ;;
 	--version | --kernel) _lasack_reply 6.1 6.12 7.2 ;;
 	--out | --set | --jobs | --) ;;
 	*)

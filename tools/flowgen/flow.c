@@ -90,7 +90,7 @@ static void set_wake(struct flow *flow)
 
 /*
  * SIOCOUTQ counts what TCP holds unacknowledged: the request, and a FIN once
- * shutdown() was called, are in its sequence space too.
+ * shutdown() was called (CLOSING), are in its sequence space too.
  */
 static void account_sender(struct flow *flow)
 {
@@ -100,8 +100,12 @@ static void account_sender(struct flow *flow)
 
 	if (!getsockopt(flow->act.fd, IPPROTO_TCP, TCP_INFO, &info, &length))
 		flow->rec.retrans = info.tcpi_total_retrans;
-	if (!ioctl(flow->act.fd, SIOCOUTQ, &unacked) &&
-	    (uint64_t)unacked <= flow->handed)
+	if (ioctl(flow->act.fd, SIOCOUTQ, &unacked))
+		return;
+	/* The FIN is the last of what is not acknowledged. */
+	if (flow->phase == CLOSING && unacked)
+		unacked--;
+	if ((uint64_t)unacked <= flow->handed)
 		flow->rec.bytes = flow->handed - unacked;
 }
 

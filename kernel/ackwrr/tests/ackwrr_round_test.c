@@ -2,7 +2,7 @@
 /* KUnit: whose turn it is in ackwrr's weighted round robin. */
 #include <kunit/test.h>
 #include <linux/module.h>
-#include "ackwrr/ackwrr_round.h"
+#include "ackwrr/ackwrr_round.c"
 
 static struct ackwrr_round round_of(u8 data, u8 ack)
 {

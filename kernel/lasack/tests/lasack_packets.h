@@ -7,6 +7,7 @@
 #define LASACK_TESTS_LASACK_PACKETS_H
 
 #include <kunit/test.h>
+#include "common/tests/segments.h"
 #include "lasack/lasack_queue.h"
 
 #define LASACK_FLOWS	1024
@@ -29,26 +30,6 @@ static inline void lasack_test_exit(struct kunit *test)
 	while ((skb = lasack_queue_serve(q)))
 		kfree_skb(skb);
 	lasack_table_free(q->table);
-}
-
-/* A segment of connection @id, in the direction of its data or of its ACKs. */
-static inline struct tcp_segment data(u32 id, u32 payload)
-{
-	return (struct tcp_segment) {
-		.key.port = { cpu_to_be16(id), cpu_to_be16(id >> 16) },
-		.class = SEGMENT_TCP,
-		.payload = payload,
-	};
-}
-
-static inline struct tcp_segment ack(u32 id, u32 ack_seq)
-{
-	struct tcp_segment seg = data(id, 0);
-
-	seg.ack = 1;
-	seg.pure_ack = 1;
-	seg.ack_seq = ack_seq;
-	return seg;
 }
 
 /* Queue a packet for @station that can be told from others by @mark. */

@@ -77,6 +77,23 @@ def load(directory: Path) -> list[Json]:
     return runs
 
 
+def has_points(runs: Sequence[Json]) -> bool:
+    """Whether these are downloads that differ in how many segments an ACK stands for."""
+    every = {_parameter(run, EVERY, 2) for run in runs}
+    return len(every) > 1 and all(
+        run["flows"] and {flow["dir"] for flow in run["flows"]} == {"down"} for run in runs
+    )
+
+
+def has_uploads(runs: Sequence[Json]) -> bool:
+    """Whether these are repeated uploads that differ in how many ACKs are skipped."""
+    skips = {_parameter(run, SKIP, 0) for run in runs}
+    return len(skips) > 1 and all(
+        any(one["dir"] == "up" and one["response_s"] is not None for one in run["transfers"])
+        for run in runs
+    )
+
+
 def points(runs: Sequence[Json]) -> list[Point]:
     """One for each number of stations and of segments per ACK, in this order."""
     groups: dict[tuple[int, int], list[Json]] = {}
@@ -129,7 +146,9 @@ def uploads(runs: Sequence[Json]) -> list[Upload]:
     for key, group in sorted(groups.items()):
         without = {_seed(run): _transfer_mbps(run) for run in groups.get((*key[:5], 0), [])}
         arrived, sent = _sum(group, "wired", "InSegs"), _sum(group, "wired", "OutSegs")
-        gains = [_transfer_mbps(run) / without[_seed(run)] - 1 for run in group] if without else []
+        gains = [
+            _transfer_mbps(run) / without[_seed(run)] - 1 for run in group if _seed(run) in without
+        ]
         found.append(
             Upload(
                 *key,

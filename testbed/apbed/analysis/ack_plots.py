@@ -12,14 +12,27 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from apbed.analysis import ack_comparison
 from apbed.analysis.ack_comparison import Point, Upload
 from apbed.analysis.comparison import Spread
 from apbed.analysis.plots import FAINT, INK, styled
+from apbed.analysis.run_directory import Json
 from apbed.papers import http_queueing
 
 STATION_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 FLOW_COLORS = ("#56B4E9", "#0072B2", INK)
 STYLES = ("o-", "s--", "^:")  # by tcp_ack_skip_after, from the smallest on
+
+
+def thinner_acks(runs: Sequence[Json]) -> Figure | None:
+    """What valid runs show of thinner ACKs, or None if they do not differ in them."""
+    if not runs or any(run["tcp"] is None for run in runs):
+        return None
+    if ack_comparison.has_points(runs):
+        return throughput_by_every(ack_comparison.points(runs))
+    if ack_comparison.has_uploads(runs):
+        return gain_by_skip(ack_comparison.uploads(runs))
+    return None
 
 
 def throughput_by_every(points: Sequence[Point]) -> Figure:

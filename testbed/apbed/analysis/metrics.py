@@ -17,13 +17,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
 from apbed.analysis import response
-from apbed.analysis.run_directory import Delays, FlowTrace, Json, read_flows, read_list, read_object
+from apbed.analysis.run_directory import (
+    Delays,
+    FlowTrace,
+    Json,
+    read_flows,
+    read_list,
+    read_object,
+    read_plan,
+)
+from apbed.scenario.plan import Flow, Plan
 
 SERIES_STEP_S = 1.0  # flowgen's interval between samples
 DELAY_PERCENTILES = (50, 90, 99)
@@ -40,6 +50,19 @@ TCP_COUNTERS = (
 )
 
 Curve = list[tuple[float, float]]  # (time in s, cumulative bytes), times not decreasing
+
+
+@dataclass(frozen=True)
+class Window:
+    """When a run's flows went, t0 to t1, and when they were measured, from `begin_s` to `end_s`.
+
+    Seconds on the guest's clock.
+    """
+
+    t0_s: float
+    t1_s: float
+    begin_s: float
+    end_s: float
 
 
 def jain_index(shares: Sequence[float]) -> float | None:
@@ -120,18 +143,16 @@ def tcp_counters(counters: Json | None) -> Json | None:
 
 def measure(run_dir: Path) -> Json:
     """What summary.json says of one run's results, from its run directory."""
-    run = read_object(run_dir / "run.json") or {}
-    guest = read_object(run_dir / "guest.json") or {}
-    plan = run.get("plan") or {}
-    planned, workload = plan.get("flows") or [], plan.get("transfers") or []
+    plan, window = read_plan(run_dir), _window(run_dir)
+    planned, workload = (plan.flows, plan.transfers) if plan else ((), ())
     traces = read_flows(run_dir, planned + workload)
-    flows = [_flow(trace, run, guest) for trace in traces[: len(planned)]]
+    flows = [_flow(trace, plan, window) for trace in traces[: len(planned)] if plan]
     down, up = (_connections(flows, direction) for direction in ("down", "up"))
     known = None if down is None or up is None else down + up
-    transfers = response.sized_transfers(traces, guest.get("t0_s"))
+    transfers = response.sized_transfers(traces, window.t0_s if window else None)
     return {
-        "goodput_mbps": _goodputs(flows, traces[len(planned) :], run, guest),
-        "offered_mbps": _offered(workload, run),
+        "goodput_mbps": _goodputs(flows, traces[len(planned) :], window),
+        "offered_mbps": _offered(workload, plan),
         "ratio_down_up": None if down is None or up is None else ratio_down_up(down, up),
         "jain": None if known is None else jain_index(known),
         "flows": flows,
@@ -143,14 +164,22 @@ def measure(run_dir: Path) -> Json:
     }
 
 
-def _flow(trace: FlowTrace, run: Json, guest: Json) -> Json:
-    t0_s, t1_s = guest.get("t0_s"), guest.get("t1_s")
-    curve = None if t1_s is None else cumulative_curve(trace, t1_s)
+def _window(run_dir: Path) -> Window | None:
+    """None if the run did not come to its flows, or nobody knows what it was to do."""
+    plan, guest = read_plan(run_dir), read_object(run_dir / "guest.json") or {}
+    if plan is None or "t0_s" not in guest or "t1_s" not in guest:
+        return None
+    t0_s, t1_s = float(guest["t0_s"]), float(guest["t1_s"])
+    return Window(t0_s, t1_s, t0_s + plan.warmup_s, t0_s + plan.duration_s)
+
+
+def _flow(trace: FlowTrace, plan: Plan, window: Window | None) -> Json:
+    t0_s = window.t0_s if window else None
     flow: Json = {
-        "id": trace.plan["id"],
-        "station": trace.plan["station"],
-        "dir": trace.plan["dir"],
-        "whole": _lasts(trace.plan, run),
+        "id": trace.plan.id,
+        "station": trace.plan.station,
+        "dir": trace.plan.dir,
+        "whole": _lasts(trace.plan, plan),
         "bytes": trace.receiver["bytes"] if trace.receiver else None,
         "start_s": _since(t0_s, trace.client, "start_s"),
         "end_s": _since(t0_s, trace.receiver, "end_s"),
@@ -160,13 +189,13 @@ def _flow(trace: FlowTrace, run: Json, guest: Json) -> Json:
         "delay_ms": None,
         "queue_delay_ms": None,
     }
-    if curve is not None and t0_s is not None:
-        begin_s, end_s = t0_s + run["warmup_s"], t0_s + run["duration_s"]
-        flow["goodput_mbps"] = goodput_mbps(curve, begin_s, end_s)
-        flow["goodput_series"] = goodput_series(curve, t0_s, run["duration_s"])
-        flow["delay_ms"] = delay_ms(trace.delays, begin_s, trace.datagrams)
-        if trace.plan["dir"] == "pulse_down":
-            flow["queue_delay_ms"] = delay_ms(trace.waits, begin_s, trace.datagrams)
+    curve = cumulative_curve(trace, window.t1_s) if window else None
+    if curve is not None and window is not None:
+        flow["goodput_mbps"] = goodput_mbps(curve, window.begin_s, window.end_s)
+        flow["goodput_series"] = goodput_series(curve, window.t0_s, plan.duration_s)
+        flow["delay_ms"] = delay_ms(trace.delays, window.begin_s, trace.datagrams)
+        if trace.plan.dir == "pulse_down":
+            flow["queue_delay_ms"] = delay_ms(trace.waits, window.begin_s, trace.datagrams)
     return flow
 
 
@@ -186,10 +215,10 @@ def delay_ms(delays: Delays, begin_s: float, sent: int) -> Json | None:
     return found | {"max": each[-1] if each and not lost else None}
 
 
-def _goodputs(flows: Sequence[Json], workload: Sequence[FlowTrace], run: Json, guest: Json) -> Json:
+def _goodputs(flows: Sequence[Json], workload: Sequence[FlowTrace], window: Window | None) -> Json:
     """Mb/s of each direction and of both, flows and the workload's transfers together."""
     received = [(flow["dir"], flow["goodput_mbps"]) for flow in flows]
-    received += [(trace.plan["dir"], _received(trace, run, guest)) for trace in workload]
+    received += [(trace.plan.dir, _received(trace, window)) for trace in workload]
     goodputs = {
         direction: [mbps for way, mbps in received if way == direction]
         for direction in ("down", "up")
@@ -198,25 +227,21 @@ def _goodputs(flows: Sequence[Json], workload: Sequence[FlowTrace], run: Json, g
     return {name: None if None in each else _total(each) for name, each in goodputs.items()}
 
 
-def _received(trace: FlowTrace, run: Json, guest: Json) -> float | None:
+def _received(trace: FlowTrace, window: Window | None) -> float | None:
     """Goodput in Mb/s of a transfer over the whole window."""
     if trace.unheard:
         return 0.0
-    if "t0_s" not in guest or "t1_s" not in guest:
+    if window is None:
         return None
-    curve = cumulative_curve(trace, float(guest["t1_s"]))
-    if curve is None:
-        return None
-    t0_s = float(guest["t0_s"])
-    return goodput_mbps(curve, t0_s + run["warmup_s"], t0_s + run["duration_s"])
+    curve = cumulative_curve(trace, window.t1_s)
+    return None if curve is None else goodput_mbps(curve, window.begin_s, window.end_s)
 
 
-def _offered(workload: Sequence[Json], run: Json) -> float | None:
+def _offered(workload: Sequence[Flow], plan: Plan | None) -> float | None:
     """What the workload's transfers amount to in Mb/s over the run; None without a workload."""
-    if not workload:
+    if not workload or plan is None:
         return None
-    offered_bytes = sum(int(transfer["bytes"]) for transfer in workload)
-    return offered_bytes * 8 / 1e6 / float(run["duration_s"])
+    return sum(one.bytes or 0 for one in workload) * 8 / 1e6 / plan.duration_s
 
 
 def _since(t0_s: float | None, record: Json | None, key: str) -> float | None:
@@ -225,12 +250,12 @@ def _since(t0_s: float | None, record: Json | None, key: str) -> float | None:
     return round(float(record[key]) - t0_s, 9)
 
 
-def _lasts(plan: Json, run: Json) -> bool:
+def _lasts(flow: Flow, plan: Plan) -> bool:
     """Whether a connection is there in the whole window, by plan: only those can be compared."""
-    return bool(
-        "seconds" in plan
-        and plan["start_s"] <= run["warmup_s"]
-        and plan["start_s"] + plan["seconds"] >= run["duration_s"]
+    return (
+        flow.seconds is not None
+        and flow.start_s <= plan.warmup_s
+        and flow.start_s + flow.seconds >= plan.duration_s
     )
 
 

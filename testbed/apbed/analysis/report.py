@@ -13,7 +13,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from apbed.analysis import plots
+from apbed.analysis import ack_plots, plots
 from apbed.analysis.comparison import (
     Row,
     Spread,
@@ -41,7 +41,7 @@ def write_report(directory: Path) -> Path:
     """Write DIR/report.html and its pictures from DIR/summary.json; return the page.
 
     Pictures of their own: goodput.svg and .png of long flows, response.svg and .png of
-    transfers; each where a scenario has such.
+    transfers, acks.svg and .png of runs that differ in their ACKs; each where there are such.
     """
     summary = read_object(directory / "summary.json")
     if summary is None:
@@ -49,10 +49,12 @@ def write_report(directory: Path) -> Path:
     manifest = read_object(directory / "manifest.json") or {}
     rows = compare(summary)
     title = str(manifest.get("title") or summary["scenario"])
+    acks = ack_plots.thinner_acks([run for run in summary["runs"] if run["valid"]])
     sections = [
         _header(summary, title, rows),
         _invalid(summary["runs"]),
         *_results(rows),
+        _acks_picture(acks),
         _medium(rows),
         _method(directory, summary, manifest),
         _every_run(summary["runs"]),
@@ -61,9 +63,24 @@ def write_report(directory: Path) -> Path:
         _keep(directory / "goodput", plots.goodput_over_time(rows))
     if has_transfers(rows):
         _keep(directory / "response", plots.response_by_size(rows))
+    if acks:
+        _keep(directory / "acks", acks)
     page = directory / "report.html"
     _write(page, document(title, "\n".join(filter(None, sections))).encode())
     return page
+
+
+def speed(summary: Json, manifest: Json) -> str:
+    """How fast the runs went, which tells how long a campaign takes; "" if nobody knows."""
+    wall_s: dict[str, float] = manifest.get("wall_s", {})
+    ratios = [
+        run["virtual_s"] / wall_s[run["id"]]
+        for run in summary["runs"]
+        if run["virtual_s"] and wall_s.get(run["id"])
+    ]
+    if not ratios:
+        return ""
+    return f"{min(ratios):.2f} to {max(ratios):.2f} virtual seconds per wall second and run"
 
 
 def headline(rows: Sequence[Row]) -> str:
@@ -227,6 +244,17 @@ def _response_picture(rows: Sequence[Row]) -> str:
     )
 
 
+def _acks_picture(figure: Figure | None) -> str:
+    if figure is None:
+        return ""
+    shown = picture(plots.to_svg(figure), "What sending fewer ACKs gives.", "wide")
+    return (
+        f"<h2>Fewer ACKs</h2>\n<figure>{shown}\n<figcaption>Dots: means over the seeds, bars: "
+        "their range. Lines with an equation's number are the model of http-queueing "
+        "(Documentation/papers.md).</figcaption></figure>"
+    )
+
+
 def _response_times(rows: Sequence[Row]) -> str:
     cells = []
     for row in rows:
@@ -301,7 +329,7 @@ def _method(directory: Path, summary: Json, manifest: Json) -> str:
         ("Kernel", kernels or UNKNOWN),
         ("Counted", escape(window or UNKNOWN) + " of virtual time"),
         ("Seeds", escape(seeds or UNKNOWN)),
-        ("Speed", _speed(runs)),
+        ("Speed", speed(summary, manifest) or UNKNOWN),
         ("Files, SHA-256", files or UNKNOWN),
     ]
     return (
@@ -311,15 +339,6 @@ def _method(directory: Path, summary: Json, manifest: Json) -> str:
         "proved that its packets went through the scheduler under test.</p>\n"
         f"{definitions(pairs)}\n<p>Run it again:</p>\n<pre>{escape(command)}</pre>"
     )
-
-
-def _speed(runs: Sequence[Json]) -> str:
-    ratios = [
-        run["virtual_s"] / run["wall_s"] for run in runs if run["virtual_s"] and run["wall_s"]
-    ]
-    if not ratios:
-        return UNKNOWN
-    return f"{min(ratios):.2f} to {max(ratios):.2f} virtual seconds per wall second and run"
 
 
 def _every_run(runs: Sequence[Json]) -> str:

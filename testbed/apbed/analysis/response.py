@@ -33,14 +33,14 @@ def sized_transfers(traces: Sequence[FlowTrace], t0_s: float | None) -> list[Jso
     planned, and `response_s`, None if it did not end."""
     return [
         {
-            "id": trace.plan["id"],
-            "dir": trace.plan["dir"],
-            "bytes": trace.plan["bytes"],
-            "start_s": trace.plan["start_s"],
+            "id": trace.plan.id,
+            "dir": trace.plan.dir,
+            "bytes": trace.plan.bytes,
+            "start_s": trace.plan.start_s,
             "response_s": None if t0_s is None else _response_s(trace),
         }
         for trace in traces
-        if "bytes" in trace.plan and trace.plan["dir"] in DIRECTIONS
+        if trace.plan.bytes is not None and trace.plan.dir in DIRECTIONS
     ]
 
 

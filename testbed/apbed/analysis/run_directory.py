@@ -8,10 +8,12 @@ validity.py says so. Nothing here starts or changes anything.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from apbed.scenario.plan import Flow, Plan
 
 Json = dict[str, Any]
 Delays = list[tuple[float, list[int]]]  # [(s, us of each datagram that came before)...]
@@ -28,7 +30,7 @@ FLOW_KEYS = {
 class FlowTrace:
     """One planned flow with what flowgen recorded at its two ends."""
 
-    plan: Json
+    plan: Flow
     receiver: Json | None = None
     sender: Json | None = None
     samples: list[tuple[float, int]] = field(default_factory=list)  # (s, cumulative bytes)
@@ -38,14 +40,14 @@ class FlowTrace:
     @property
     def client(self) -> Json | None:
         """The record of the end that asked for the flow, where its time starts."""
-        return self.receiver if self.plan["dir"] == "down" else self.sender
+        return self.receiver if self.plan.dir == "down" else self.sender
 
     @property
     def datagrams(self) -> int:
         """How many a pulse's sender gave to its socket; 0 of any other flow."""
-        if self.sender is None or not self.plan["dir"].startswith("pulse"):
+        if self.sender is None or not self.plan.pulse or not self.plan.bytes:
             return 0
-        return int(self.sender["bytes"]) // int(self.plan["bytes"])
+        return int(self.sender["bytes"]) // self.plan.bytes
 
     @property
     def unheard(self) -> bool:
@@ -55,7 +57,7 @@ class FlowTrace:
         return (
             self.receiver is None
             and client is not None
-            and "bytes" in self.plan
+            and self.plan.bytes is not None
             and client["end_s"] is None
             and not client["bytes"]
         )
@@ -75,6 +77,14 @@ def read_list(path: Path) -> list[Json] | None:
     return None
 
 
+def read_plan(run_dir: Path) -> Plan | None:
+    """What the run was to do, or None if run.json does not say it in today's terms."""
+    try:
+        return Plan.from_json((read_object(run_dir / "run.json") or {})["plan"])
+    except (KeyError, ValueError):
+        return None
+
+
 def read_flow_lines(run_dir: Path) -> Iterator[Json]:
     """Every line flowgen wrote in this run; raises ValueError naming a broken file."""
     for path in sorted((run_dir / "flows").glob("*.jsonl")):
@@ -88,9 +98,9 @@ def read_flow_lines(run_dir: Path) -> Iterator[Json]:
             yield entry
 
 
-def read_flows(run_dir: Path, planned: list[Json]) -> list[FlowTrace]:
+def read_flows(run_dir: Path, planned: Sequence[Flow]) -> list[FlowTrace]:
     """The planned flows in their order; what was not recorded stays None."""
-    traces = {plan["id"]: FlowTrace(plan) for plan in planned}
+    traces = {plan.id: FlowTrace(plan) for plan in planned}
     try:
         for entry in read_flow_lines(run_dir):
             trace = traces.get(entry["id"])

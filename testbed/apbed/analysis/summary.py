@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from apbed.analysis.metrics import measure
-from apbed.analysis.run_directory import Json, read_object
+from apbed.analysis.run_directory import Json, read_object, read_plan
 from apbed.analysis.validity import why_invalid
 from apbed.errors import ApbedError
 
@@ -37,6 +37,7 @@ def summarize_run(run_dir: Path) -> Json:
     """One RUN of summary.json."""
     run = read_object(run_dir / "run.json") or {}
     status = read_object(run_dir / "status.json") or {}
+    plan = read_plan(run_dir)
     why = why_invalid(run_dir)
     return {
         "id": run.get("id", run_dir.name),
@@ -44,9 +45,8 @@ def summarize_run(run_dir: Path) -> Json:
         "valid": why is None,
         "why_invalid": why,
         "virtual_s": status.get("virtual_s"),
-        "wall_s": status.get("wall_s"),
-        "duration_s": run.get("duration_s"),
-        "warmup_s": run.get("warmup_s"),
+        "duration_s": plan.duration_s if plan else None,
+        "warmup_s": plan.warmup_s if plan else None,
     } | measure(run_dir)
 
 

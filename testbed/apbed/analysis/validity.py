@@ -13,7 +13,14 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from apbed.analysis.run_directory import Json, read_flow_lines, read_flows, read_list, read_object
+from apbed.analysis.run_directory import (
+    Json,
+    read_flow_lines,
+    read_flows,
+    read_list,
+    read_object,
+    read_plan,
+)
 
 PACKETS_APART = 16  # in flight at either snapshot, and frames that are not IP
 SHARE_APART = 0.01
@@ -35,6 +42,7 @@ def why_invalid(run_dir: Path) -> str | None:
         _failed,
         _kernel_warned,
         _missing,
+        _no_plan,
         _guest_error,
         _medium_error,
         _flow_error,
@@ -99,6 +107,13 @@ def _missing(run_dir: Path) -> str | None:
     return None
 
 
+def _no_plan(run_dir: Path) -> str | None:
+    """Metrics need the plan's flows; another apbed may have written it in other terms."""
+    if read_plan(run_dir) is None:
+        return "run.json has no plan that this apbed can read; run the scenario again"
+    return None
+
+
 def _guest_error(run_dir: Path) -> str | None:
     errors = _object(run_dir, "guest.json").get("errors")
     return f"in the guest: {errors[0]}" if errors else None
@@ -119,14 +134,14 @@ def _flow_error(run_dir: Path) -> str | None:
                 return f"flow {entry['id']} failed at the {entry['side']}: {entry['error']}"
     except ValueError as error:
         return str(error)
-    plan = _object(run_dir, "run.json").get("plan", {})
-    for trace in read_flows(run_dir, [*plan.get("flows", []), *plan.get("transfers", [])]):
+    plan = read_plan(run_dir)
+    for trace in read_flows(run_dir, plan.flows + plan.transfers if plan else ()):
         if trace.receiver is None and not trace.unheard:
-            return f"flow {trace.plan['id']} has no record of its receiver"
+            return f"flow {trace.plan.id} has no record of its receiver"
         if trace.client is None:
-            return f"flow {trace.plan['id']} has no record of its client"
+            return f"flow {trace.plan.id} has no record of its client"
         if trace.client["start_s"] is None:
-            return f"flow {trace.plan['id']} was not started in time"
+            return f"flow {trace.plan.id} was not started in time"
     return None
 
 
@@ -163,10 +178,12 @@ def _bypassed_qdisc(run_dir: Path) -> str | None:
 
 def _withheld(run_dir: Path) -> int:
     """Datagrams for stations that slept: mac80211 drops what it holds for too long, or too much."""
-    plan = _object(run_dir, "run.json").get("plan", {})
-    sleepers = {sleep["station"] for sleep in plan.get("sleeps", [])}
-    flows = [flow for flow in plan.get("flows", []) if flow["station"] in sleepers]
-    traces = read_flows(run_dir, [flow for flow in flows if flow["dir"] == "pulse_down"])
+    plan = read_plan(run_dir)
+    if plan is None:
+        return 0
+    sleepers = {sleep.station for sleep in plan.sleeps}
+    flows = [flow for flow in plan.flows if flow.station in sleepers and flow.dir == "pulse_down"]
+    traces = read_flows(run_dir, flows)
     return sum(trace.datagrams for trace in traces)
 
 

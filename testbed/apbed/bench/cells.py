@@ -14,6 +14,8 @@ from dataclasses import dataclass
 # at random and AT_RANDOM packets stay queued: most flows have none then.
 WINDOWS = {1: 100, 10: 20, 100: 10, 1000: 5, 10_000: 1}
 AT_RANDOM = 10_000
+SEGMENTS = 16  # of a GSO packet, as in qdisc_bench.c
+TRUESIZE = 1900  # bytes, on average, of ACKs and data
 SLACK = 1000  # packets of limit above what stays queued
 LASACK_FLOWS = (1024, 65535)  # its default and its most
 SFQ_MOST = (65408, 65536)  # flows and divisor (net/sched/sch_sfq.c)
@@ -46,8 +48,15 @@ class Cell:
 
     @property
     def limit(self) -> int:
-        """Packets a discipline may hold."""
-        return self.depth if self.overload else self.depth + SLACK
+        """Packets a discipline may hold; some cut up those of many segments."""
+        if self.overload:
+            return self.depth
+        return (self.depth + SLACK) * (SEGMENTS if self.gso else 1)
+
+    @property
+    def memory(self) -> str:
+        """Bytes a discipline may hold that counts nothing else, for tc."""
+        return f"{self.depth * TRUESIZE}b" if self.overload else "256m"
 
     def settings(self) -> dict[str, int]:
         """Parameters of qdisc_bench."""
@@ -67,7 +76,7 @@ class Cell:
 
 def _sweep() -> list[Cell]:
     return [
-        Cell(f"{flows} flows, {'hash' if hashed else 'no hash'}", flows, hashed)
+        Cell(f"{flows} flow{'s' * (flows > 1)}, {'hash' if hashed else 'no hash'}", flows, hashed)
         for hashed in (False, True)
         for flows in (1, 10, 100, 1000, 10_000, 100_000, 1_000_000)
     ]
@@ -80,8 +89,8 @@ def all_cells() -> list[Cell]:
         Cell("100 flows, data", 100, acks=0),
         Cell("100 flows, ACKs", 100, acks=100),
         Cell("100 flows, at random", 100, queued=1000),
-        Cell("1 flow, GSO", 1, gso=True),
-        Cell("100 flows, GSO", 100, gso=True),
+        Cell("1 flow, GSO", 1, acks=0, gso=True),
+        Cell("100 flows, GSO", 100, acks=0, gso=True),
         Cell("100 flows, overload", 100, overload=2, queued=1000),
         Cell("10000 flows, overload", 10_000, overload=2, queued=10_000),
         Cell("65535 remembered", 65535, queued=1000),
@@ -92,7 +101,7 @@ def all_cells() -> list[Cell]:
 def quick_cells() -> list[Cell]:
     """For tuning: the cells whose figures are in question."""
     names = [
-        *("1 flows, no hash", "100 flows, no hash", "10000 flows, no hash"),
+        *("1 flow, no hash", "100 flows, no hash", "10000 flows, no hash"),
         *("100 flows, hash", "65535 remembered", "65535 remembered, all new"),
     ]
     return [cell for cell in all_cells() if cell.name in names]
@@ -126,7 +135,7 @@ def _room(discipline: str, cell: Cell) -> str:
     if discipline == "fq_codel":
         return f"limit {cell.limit} memory_limit 256m"
     if discipline == "cake":
-        return "memlimit 256m"
+        return f"memlimit {cell.memory}"
     if discipline == "lasack":
         fewest, most = LASACK_FLOWS
         known = min(max(cell.flows, fewest), most)

@@ -34,7 +34,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     tree.set_defaults(func=_tree)
     boot = commands.add_parser("boot", help="run one command in it, as root")
     boot.add_argument(
-        "--cpus", type=int, default=1, metavar="N", help="1: virtual time; more: the host's (1)"
+        "--cpus", type=int, default=1, metavar="N", help="1: virtual time; more: the host's time"
     )
     boot.add_argument(
         "--limit", type=float, default=600.0, metavar="S", help="processor seconds at most (600)"

@@ -6,8 +6,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from apbed.checkout import SCENARIOS
-from apbed.scenario import parse
+from apbed.scenario import catalogue, parse
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -24,7 +23,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(args: argparse.Namespace) -> int:
     """Print each scenario's name, number of runs and title."""
-    found = [parse.load(path) for path in sorted(SCENARIOS.glob("*.toml"))]
+    found = [parse.load(path) for path in catalogue.files()]
     if args.json:
         rows = [
             {"name": one.name, "runs": len(one.runs), "title": one.title, "source": one.source}

@@ -10,9 +10,8 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from apbed.analysis import ack_comparison, ack_plots, plots
+from apbed.analysis import ack_comparison, ack_plots
 from apbed.analysis.ack_comparison import Upload
-from apbed.errors import ApbedError
 from apbed.papers import http_queueing, simultaneous_send, thin_acks
 from apbed.papers.phy import HRDSSS_11
 from apbed.papers.saturation import saturation
@@ -23,12 +22,13 @@ EXAMPLES = """\
 examples:
   apbed model http-queueing
   apbed model http-queueing --stations 1 10 --every 1 2 3
-  apbed model http-queueing --beside out/ack-every --figure ack-every.png
+  apbed model http-queueing --beside out/ack-every
   apbed model http-queueing --sessions out/ack-http
   apbed model simultaneous-send
   apbed model simultaneous-send --beside out/ack-skip-short out/ack-skip-long
 
 DIR is what `apbed run --out DIR` made of the scenarios ack-every, ack-http and ack-skip-*.
+`apbed report DIR` draws the pictures.
 """
 
 
@@ -41,27 +41,68 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     models = parser.add_subparsers(dest="model", metavar="MODEL", required=True)
-    http = models.add_parser("http-queueing", help="http-queueing: throughput of downloads (8, 12)")
-    http.add_argument("--stations", type=_count, nargs="+", default=[1, 10], metavar="N")
-    http.add_argument("--every", type=_count, nargs="+", default=range(1, 10), metavar="D")
-    http.add_argument("--beside", type=Path, metavar="DIR", help="runs of ack-every")
-    http.add_argument("--sessions", type=Path, metavar="DIR", help="runs of ack-http (eq. 14)")
-    http.add_argument("--figure", type=Path, metavar="PNG", help="draw both; needs --beside")
+    _add_http_queueing(models)
+    _add_simultaneous_send(models)
+
+
+def _add_http_queueing(models: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    http = models.add_parser(
+        "http-queueing", help="downloads by segments per ACK, equations 8 and 12"
+    )
+    http.add_argument(
+        "--stations",
+        type=_count,
+        nargs="+",
+        default=[1, 10],
+        metavar="N",
+        help="numbers of downloading stations (default: 1 10)",
+    )
+    http.add_argument(
+        "--every",
+        type=_count,
+        nargs="+",
+        default=range(1, 10),
+        metavar="D",
+        help="segments per ACK (default: 1 to 9)",
+    )
+    http.add_argument(
+        "--beside", type=Path, metavar="DIR", help="set runs of ack-every beside the model"
+    )
+    http.add_argument(
+        "--sessions", type=Path, metavar="DIR", help="set runs of ack-http beside equation 14"
+    )
     http.set_defaults(func=run_http_queueing)
-    send = models.add_parser("simultaneous-send", help="ack-skipping: frames that meet (eq. 1)")
-    send.add_argument("--flows", type=_count, nargs="+", default=[1, 2, 3], metavar="N")
-    send.add_argument("--beside", type=Path, nargs="+", default=[], metavar="DIR")
-    send.add_argument("--figure", type=Path, metavar="PNG", help="draw the gains; needs --beside")
+
+
+def _add_simultaneous_send(models: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    send = models.add_parser(
+        "simultaneous-send", help="how often frames meet, ack-skipping's equation 1"
+    )
+    send.add_argument(
+        "--flows",
+        type=_count,
+        nargs="+",
+        default=[1, 2, 3],
+        metavar="N",
+        help="numbers of uploads at once (default: 1 2 3)",
+    )
+    send.add_argument(
+        "--beside",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="DIR",
+        help="add what runs of ack-skip-short or ack-skip-long gained",
+    )
     send.set_defaults(func=run_simultaneous_send)
 
 
 def run_http_queueing(args: argparse.Namespace) -> int:
     """Print eqs. 8 and 12, beside a directory's runs if one is given."""
-    _check_figure(args.figure, bool(args.beside))
     if args.sessions:
         _print_sessions(args.sessions)
     elif args.beside:
-        _print_throughput(args.beside, args.figure)
+        _print_throughput(args.beside)
     else:
         rows = [
             [str(n), str(d), f"{http_queueing.throughput(n, d) / 1e6:.3f}"]
@@ -72,11 +113,10 @@ def run_http_queueing(args: argparse.Namespace) -> int:
     return 0
 
 
-def _print_throughput(directory: Path, figure: Path | None) -> None:
+def _print_throughput(directory: Path) -> None:
     """Measured beside eqs. 8 and 12."""
-    found = ack_comparison.points(ack_comparison.load(directory))
     rows = []
-    for point in found:
+    for point in ack_comparison.points(ack_comparison.load(directory)):
         model = http_queueing.throughput(point.stations, point.every) / 1e6
         rows.append(
             [
@@ -91,8 +131,6 @@ def _print_throughput(directory: Path, figure: Path | None) -> None:
         )
     heads = ["stations", "d", "model", "measured", "difference", "segments/ACK", "collisions"]
     _print(heads, rows)
-    if figure:
-        figure.write_bytes(plots.to_png(ack_plots.throughput_by_every(found)))
 
 
 def _print_sessions(directory: Path) -> None:
@@ -118,7 +156,6 @@ def _print_sessions(directory: Path) -> None:
 
 def run_simultaneous_send(args: argparse.Namespace) -> int:
     """Print eq. 1, and what skipping gave if directories are given."""
-    _check_figure(args.figure, bool(args.beside))
     found = [
         one
         for directory in args.beside
@@ -138,8 +175,6 @@ def run_simultaneous_send(args: argparse.Namespace) -> int:
     if found:
         print()
         _print_gains(found)
-    if args.figure:
-        args.figure.write_bytes(plots.to_png(ack_plots.gain_by_skip(found)))
     return 0
 
 
@@ -183,11 +218,6 @@ def _print(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     print("|" + "---|" * len(heads))
     for row in rows:
         print("| " + " | ".join(row) + " |")
-
-
-def _check_figure(figure: Path | None, measured: bool) -> None:
-    if figure and not measured:
-        raise ApbedError("--figure needs --beside: it shows what was measured")
 
 
 def _count(word: str) -> int:

@@ -59,7 +59,7 @@ def _bars(scenario: Scenario, console: Console) -> Iterator[Notify]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console) as progress:
-        total = sum(run.values["duration_s"] for run in scenario.runs)
+        total = sum(run.plan.duration_s for run in scenario.runs)
         title = f"{scenario.name}: {len(scenario.runs)} runs"
         overall = progress.add_task(title, total=total, wall_s=0.0)
         tasks: dict[str, TaskID] = {}
@@ -67,7 +67,7 @@ def _bars(scenario: Scenario, console: Console) -> Iterator[Notify]:
         lock = threading.Lock()
 
         def notify(event: Event) -> None:
-            run_id, duration_s = event.run.id, event.run.values["duration_s"]
+            run_id, duration_s = event.run.id, event.run.plan.duration_s
             with lock:
                 if event.state == "running":
                     if run_id not in tasks:

@@ -27,7 +27,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("directory", type=Path, metavar="DIR", help="what `apbed run --out` made")
+    parser.add_argument(
+        "directory", type=Path, metavar="DIR", help="the directory that `apbed run` wrote"
+    )
     parser.add_argument("--json", action="store_true", help="print summary.json instead of a table")
     parser.set_defaults(func=run)
 

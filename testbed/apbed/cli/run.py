@@ -12,9 +12,8 @@ from typing import Any
 
 from apbed.analysis import report, summary
 from apbed.cli.progress import observer
-from apbed.errors import ApbedError
 from apbed.run import runner
-from apbed.scenario import parse
+from apbed.scenario import catalogue, parse
 
 EXAMPLES = """\
 examples:
@@ -42,13 +41,17 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="replace a value of the scenario; a list sweeps over it",
+        help="replace a value of the scenario; a list of values is a sweep",
     )
-    parser.add_argument("--out", type=Path, metavar="DIR", help="where to (default out/NAME)")
     parser.add_argument(
-        "--jobs", type=_count, metavar="N", help="guests at once (default: one per processor)"
+        "--out", type=Path, metavar="DIR", help="directory of the results (default out/NAME)"
     )
-    parser.add_argument("--backend", choices=("uml", "vng", "ssh"), default="uml")
+    parser.add_argument(
+        "--jobs",
+        type=_count,
+        metavar="N",
+        help="lab kernels at a time (default: one per processor)",
+    )
     parser.add_argument("--dry-run", action="store_true", help="list the runs and stop")
     parser.add_argument("--json", action="store_true", help="print summary.json instead of a table")
     parser.set_defaults(func=run)
@@ -56,9 +59,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(args: argparse.Namespace) -> int:
     """Run the scenario; 0 when every run is valid."""
-    if args.backend != "uml":
-        raise ApbedError(f"--backend {args.backend} does not exist yet; use uml")
-    plan = parse.load(parse.find(args.scenario), args.set)
+    plan = parse.load(catalogue.find(args.scenario), args.set)
     if args.dry_run:
         print("\n".join(run.id for run in plan.runs))
         return 0
@@ -72,21 +73,10 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(result, indent=1))
     else:
         print(report.render_table(result))
-        print(_speed(result, jobs))
+        if speed := report.speed(result, json.loads((out / "manifest.json").read_text())):
+            print(f"Speed: {speed}, {jobs} at once")
         print(f"Report: {out / 'report.html'}")
     return _verdict(result)
-
-
-def _speed(result: dict[str, Any], jobs: int) -> str:
-    """Virtual seconds per wall second of one run, which tells how long a campaign takes."""
-    timed = [run for run in result["runs"] if run["virtual_s"] and run["wall_s"]]
-    if not timed:
-        return "Speed: no run ended"
-    ratios = sorted(run["virtual_s"] / run["wall_s"] for run in timed)
-    return (
-        f"Speed: {ratios[0]:.2f} to {ratios[-1]:.2f} virtual seconds per wall second and run, "
-        f"{jobs} at once"
-    )
 
 
 def _verdict(result: dict[str, Any]) -> int:

@@ -57,6 +57,7 @@ class BuildRecord:
     compiler: str
     seconds: float
     steps: int
+    checker: str = ""  # "kasan" or "kcsan", for QEMU
     stock: bool = False  # without the series of kernel/ackskip/patches
 
 
@@ -127,11 +128,12 @@ def build_kernel(
     digest = recipe.digest()  # of the files as they are read, not as they are later
     with signals_as_interrupt():
         tree = _source_tree(recipe, source, directory, log)
-        make = ["make", "ARCH=um", f"-j{len(os.sched_getaffinity(0))}"]
+        make = ["make", f"ARCH={recipe.arch}", f"-j{len(os.sched_getaffinity(0))}"]
         report = Report(f"kernel {recipe.name}")
         with report.counting("compiling", steps_before or FIRST_STEPS[recipe.version]) as count:
             run(make, log, cwd=tree, env=REPRODUCIBLE, on_line=count)
-        (tree / "linux").rename(directory / "linux")
+        image = "linux" if recipe.arch == "um" else "arch/x86/boot/bzImage"
+        (tree / image).rename(directory / "linux")
         next(tree.rglob("mac80211_hwsim.ko")).rename(directory / "mac80211_hwsim.ko")
         _prune(tree)
     version_line = subprocess.run(["gcc", "--version"], capture_output=True, text=True).stdout
@@ -146,6 +148,7 @@ def build_kernel(
         seconds=round(time.monotonic() - begin, 1),
         steps=count.steps,
         stock=recipe.stock,
+        checker=recipe.checker,
     )
 
 

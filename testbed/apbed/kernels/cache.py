@@ -37,13 +37,14 @@ class LabKernel:
     release: str  # uname -r: "6.1.192-lab"
     debug: bool
     key: str
-    linux: Path  # the bootable binary
+    linux: Path  # the bootable binary, or for QEMU a bzImage
     build_dir: Path  # tree for external modules
     hwsim: Path  # mac80211_hwsim.ko
     source: str  # version of the distribution's source package
     seconds: float  # what the build took
     steps: int  # make's output lines, the next build's estimate
     stock: bool  # without the series of kernel/ackskip/patches
+    checker: str = ""  # "kasan" or "kcsan": for QEMU, not for the lab
 
 
 def cache_dir() -> Path:
@@ -88,6 +89,7 @@ def _load(directory: Path) -> tuple[LabKernel, str] | None:
         seconds=record.seconds,
         steps=record.steps,
         stock=record.stock,
+        checker=record.checker,
     )
     return kernel, record.recipe
 
@@ -102,12 +104,16 @@ def cached() -> list[LabKernel]:
 
 
 def find(version: str | None = None, debug: bool = False, stock: bool = False) -> LabKernel | None:
-    """The cached kernel of today's fragments and patches, or None.
+    """The cached lab kernel of today's fragments and patches, or None."""
+    return find_built(Recipe(version or default_version(), debug, stock=stock))
+
+
+def find_built(recipe: Recipe) -> LabKernel | None:
+    """The cached kernel of a recipe, or None.
 
     Among several source packages the one built last wins; none is looked up,
     so this needs no network.
     """
-    recipe = Recipe(version or default_version(), debug, stock=stock)
     matching = sorted(
         cache_dir().glob(f"{recipe.slug}-*/kernel.json"), key=lambda path: path.stat().st_mtime
     )
@@ -154,28 +160,31 @@ def _locate(version: str) -> packages.Source:
 
 
 def build(version: str | None = None, debug: bool = False, stock: bool = False) -> LabKernel:
-    """The lab kernel of this version, built now unless it is in the cache.
+    """The lab kernel of this version, built now unless it is in the cache."""
+    return build_recipe(Recipe(version or default_version(), debug, stock=stock))
+
+
+def build_recipe(recipe: Recipe) -> LabKernel:
+    """The kernel of a recipe, built now unless it is in the cache.
 
     Takes minutes the first time; raises ApbedError naming the log if it fails.
     """
-    recipe = Recipe(version or default_version(), debug, stock=stock)
-    kernel = find(recipe.version, debug, stock)
+    kernel = find_built(recipe)
     if kernel:
         return kernel
     with locked(recipe.slug):
-        kernel = find(recipe.version, debug, stock)
+        kernel = find_built(recipe)
         if kernel:
             return kernel
         source = _locate(recipe.version)
         key = f"{recipe.slug}-{source.package_version.replace('~', '_')}-{recipe.digest()}"
-        before = [
-            old.steps for old in cached() if (old.version, old.debug) == (recipe.version, debug)
-        ]
+        alike = (recipe.version, recipe.debug, recipe.checker)
+        before = [old.steps for old in cached() if (old.version, old.debug, old.checker) == alike]
         with whole(cache_dir() / key) as directory:
             log = cache_dir() / f"{recipe.slug}.log"
             record = build_kernel(recipe, source, directory, log, before[-1] if before else None)
             (directory / "kernel.json").write_text(json.dumps(asdict(record), indent=1) + "\n")
-    kernel = find(recipe.version, debug, stock)
+    kernel = find_built(recipe)
     if not kernel:
         raise ApbedError(f"the kernel built in {cache_dir() / key} is not whole: see {log}")
     return kernel

@@ -67,6 +67,7 @@ class DistroKernel:
     release: str  # uname -r
     packages: Path  # image, headers and busybox, unpacked
     emulator: Path  # QEMU, unpacked; empty if the machine has its own
+    image: Path | None = None  # another kernel, one that needs no module to mount its root
 
     @property
     def build_dir(self) -> Path:
@@ -171,7 +172,7 @@ def _initrd(kernel: DistroKernel, command: Sequence[str], scratch: Path) -> Path
     for part in ("bin", "modules", "host"):
         (root / part).mkdir(parents=True)
     shutil.copy(kernel.packages / "bin/busybox", root / "bin")
-    for number, name in enumerate(ROOT_MODULES):
+    for number, name in enumerate(() if kernel.image else ROOT_MODULES):
         module = kernel.modules / f"{name}.ko"
         if not module.exists():
             raise ApbedError(f"the kernel has no {name}.ko: its root cannot be mounted")
@@ -200,7 +201,7 @@ def _command_line(kernel: DistroKernel, initrd: Path, cpus: int) -> list[str]:
         *("-M", "q35", "-cpu", "max", "-accel", "tcg", "-smp", str(cpus), *clock),
         *("-m", str(MEMORY_MB), "-display", "none", "-vga", "none", "-nodefaults"),
         *("-no-reboot", "-serial", "stdio"),
-        *("-kernel", str(kernel.packages / f"boot/vmlinuz-{kernel.release}")),
+        *("-kernel", str(kernel.image or kernel.packages / f"boot/vmlinuz-{kernel.release}")),
         *("-initrd", str(initrd), "-append", "console=ttyS0 quiet loglevel=1 panic=-1"),
         *("-fsdev", share, "-device", "virtio-9p-pci,fsdev=root,mount_tag=host"),
     ]

@@ -29,13 +29,15 @@ class Recipe:
     """Everything a kernel tree is made from, but the source package.
 
     Lab kernels are of arch "um"; "x86_64" is for trees to compile modules in.
-    A `stock` one goes without the series under test, to compare with.
+    A `stock` one goes without the series under test, to compare with. One with a
+    `checker` ("kasan", "kcsan") is for several processors in QEMU, of arch "x86_64".
     """
 
     version: str
     debug: bool = False
     arch: str = "um"
     stock: bool = False
+    checker: str = ""
 
     def __post_init__(self) -> None:
         if self.version not in VERSIONS:
@@ -45,7 +47,9 @@ class Recipe:
 
     @property
     def name(self) -> str:
-        """For people: "6.1", "6.1 debug", "6.1 stock" or "6.1 x86_64"."""
+        """For people: "6.1", "6.1 debug", "6.1 stock", "6.1 x86_64" or "6.1 kasan"."""
+        if self.checker:
+            return f"{self.version} {self.checker}"
         kind = ("debug" if self.debug else "", "stock" if self.stock else "")
         words = (self.version, *kind, self.arch.replace("um", ""))
         return " ".join(word for word in words if word)
@@ -58,6 +62,8 @@ class Recipe:
     @property
     def fragments(self) -> list[Path]:
         """Kconfig fragments in the order they apply; a later line overrides."""
+        if self.checker:
+            return [FRAGMENTS / "smp.config", FRAGMENTS / f"{self.checker}.config"]
         names = ["lab.config" if self.arch == "um" else f"{self.arch}.config"]
         names += ["debug.config"] if self.debug else []
         return [FRAGMENTS / name for name in names]
@@ -65,7 +71,7 @@ class Recipe:
     @property
     def base(self) -> str:
         """The configuration the fragments apply over: a make target."""
-        return "allnoconfig" if self.arch == "um" else "defconfig"
+        return "allnoconfig" if self.arch == "um" or self.checker else "defconfig"
 
     @property
     def patches(self) -> list[Path]:

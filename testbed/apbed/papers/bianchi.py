@@ -7,7 +7,7 @@ attempt rate; their common solution is the model's answer. Two such models:
 
 - G. Bianchi, "Performance Analysis of the IEEE 802.11 Distributed Coordination Function",
   IEEE JSAC 18(3), 2000, with the finite retry limit of H. Wu et al., IEEE INFOCOM 2002;
-- http-queueing (a queueing model for HTTP over 802.11), eqs. 1 and 2.
+- http-queueing, eqs. 1 and 2.
 
 apbed.papers.saturation has what these leave out. Times are microseconds, lengths bytes.
 """

@@ -8,6 +8,7 @@ starts things and writes down how they ended; it never computes a metric.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import hashlib
 import json
@@ -18,20 +19,18 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from apbed.checkout import BUILD, GUEST, REPOSITORY
+from apbed.checkout import GUEST
 from apbed.errors import ApbedError
 from apbed.kernels import lab
-from apbed.kernels.cache import LabKernel
+from apbed.run import bench
+from apbed.run.bench import Bench
+from apbed.scenario import plan
 from apbed.scenario.parse import Run, Scenario
 
-MODULES = ("inflight", "sch_inflight", "sch_lasack")  # in the order they must be loaded
-# Loaded only by the runs that name them: each insmod is a process, which draws random numbers.
-MODULES_OF = {"ackwrr": "sch_ackwrr"}  # tc's word -> module
 STALL_S = 60.0  # processor seconds without a virtual second
 
 Notify = Callable[["Event"], None]
@@ -48,45 +47,6 @@ class Event:
     why: str | None = None
 
 
-@dataclass(frozen=True)
-class Bench:
-    """The programs and modules one kernel's runs use, by absolute path."""
-
-    kernel: LabKernel
-    dcfmedium: Path
-    flowgen: Path
-    tc_lib_dir: Path
-    modules: tuple[Path, ...]
-    modules_of: dict[str, Path]  # tc's word -> module to load beside these
-
-    def digests(self) -> dict[str, str]:
-        """SHA-256 of everything that runs and is ours, by name."""
-        files = [self.dcfmedium, self.flowgen, *self.modules, *self.modules_of.values()]
-        files += sorted(GUEST.iterdir())
-        files += sorted(self.tc_lib_dir.glob("q_*.so"))
-        return {file.name: _sha256(file) for file in files if file.is_file()}
-
-
-def bench(version: str) -> Bench:
-    """Everything needed to run on a kernel line ("default": the distribution's own)."""
-    kernel = lab.kernel(None if version == "default" else version)
-    modules = BUILD / "modules" / f"{kernel.release}-um"
-    found = Bench(
-        kernel,
-        BUILD / "bin" / "dcfmedium",
-        BUILD / "bin" / "flowgen",
-        BUILD / "tc",
-        tuple(modules / f"{name}.ko" for name in MODULES),
-        {word: modules / f"{name}.ko" for word, name in MODULES_OF.items()},
-    )
-    needed = (*found.modules, *found.modules_of.values())
-    for path in (found.dcfmedium, found.flowgen, found.tc_lib_dir, *needed):
-        if not path.exists():
-            words = "" if version == "default" else f" KERNEL={version}"
-            raise ApbedError(f"{path.relative_to(REPOSITORY)} is missing; run `make all{words}`")
-    return found
-
-
 def unheard(_event: Event) -> None:
     """The observer of a campaign nobody watches."""
 
@@ -97,30 +57,29 @@ def run_all(scenario: Scenario, out: Path, jobs: int, notify: Notify = unheard) 
     `notify` hears of every change, from the pool's threads. Raises ApbedError before
     anything starts if something is missing. Ctrl-C ends all running guests.
     """
-    benches = {name: bench(name) for name in {run.params["kernel"] for run in scenario.runs}}
+    benches = {name: bench.find(name) for name in {run.kernel for run in scenario.runs}}
     digests = {name: entry.digests() for name, entry in benches.items()}
     out.mkdir(parents=True, exist_ok=True)
     cancel = threading.Event()
     with _only_user(out), ThreadPoolExecutor(max_workers=jobs) as pool:
-        command = ["apbed", "run", scenario.name, "--out", str(out)]
-        command += [f"--set={word}" for word in scenario.settings]
-        manifest = _manifest(scenario, benches, digests) | {"command": shlex.join(command)}
+        manifest = _manifest(scenario, out, benches, digests)
         _write(out / "manifest.json", manifest)
         futures = []
         for run in scenario.runs:
-            name = run.params["kernel"]
-            one = _Job(scenario, run, benches[name], digests[name], out, notify, cancel)
+            one = _Job(scenario, run, benches[run.kernel], digests[run.kernel], out, notify, cancel)
             futures.append(pool.submit(one.carry_out))
         try:
-            return all(done for done in [future.result() for future in as_completed(futures)])
+            done = [future.result() for future in as_completed(futures)]
         except BaseException:
             cancel.set()
             for future in futures:
                 future.cancel()
             raise
+        _write(out / "manifest.json", manifest | {"wall_s": _wall_s(scenario, out)})
+        return all(done)
 
 
-@contextmanager
+@contextlib.contextmanager
 def _only_user(out: Path) -> Iterator[None]:
     """Hold `out` for this campaign; ApbedError if another one has it. Leaves no lock file."""
     descriptor = os.open(out, os.O_RDONLY)
@@ -152,8 +111,8 @@ class _Job:
 
     def carry_out(self) -> bool:
         """Run it unless it is done already; true when it is done, false when it failed."""
-        plan = _plan(self.run, self.bench)
-        inputs = json.dumps([_portable(plan), self.bench.kernel.key, self.digests], sort_keys=True)
+        planned = self.run.plan.to_json()
+        inputs = json.dumps([planned, self.bench.kernel.key, self.digests], sort_keys=True)
         inputs_hash = hashlib.sha256(inputs.encode()).hexdigest()
         if _is_done(self.run_dir, inputs_hash):
             self.notify(Event(self.run, "kept"))
@@ -162,29 +121,29 @@ class _Job:
             return False
         shutil.rmtree(self.run_dir, ignore_errors=True)
         self.run_dir.mkdir(parents=True)
-        _write(self.run_dir / "plan.json", plan)
+        plan.write(self.run_dir / "plan.json", self.run.plan, self.bench.programs(self.run.plan))
         record = {
-            "schema": 1,
+            "schema": 2,
             "id": self.run.id,
             "scenario": self.scenario.name,
             "params": self.run.params | {"kernel": self.bench.kernel.release},
-            "duration_s": self.run.values["duration_s"],
-            "warmup_s": self.run.values["warmup_s"],
             "inputs_hash": inputs_hash,
-            "plan": _portable(plan),
+            "plan": planned,
         }
         _write(self.run_dir / "run.json", record)
         return self.boot()
 
     def boot(self) -> bool:
         """Boot the guest and write its status.json; true when it came to its end."""
-        script = ["/usr/bin/python3", str(GUEST / "cell.py"), str(self.run_dir.resolve())]
+        # -I -S: neither the host's environment nor its installed packages have a say.
+        script = ["/usr/bin/python3", "-I", "-S", str(GUEST / "cell.py")]
+        script.append(str(self.run_dir.resolve()))
         guest = lab.Guest(
             self.bench.kernel,
             script,
             self.run_dir,
             workdir=self.run_dir,
-            seed=self.run.values["seed"],
+            seed=self.run.plan.seed,
             console=self.run_dir / "console.log",
         )
         progress = self.progress(time.monotonic())
@@ -237,44 +196,17 @@ def _is_done(run_dir: Path, inputs_hash: str) -> bool:
     return bool(run["inputs_hash"] == inputs_hash and status["state"] == "done")
 
 
-def _plan(run: Run, bench: Bench) -> dict[str, Any]:
-    """What the guest needs to know, with this machine's paths."""
-    plan: dict[str, Any] = {}
-    for path, value in run.values.items():
-        first, dot, rest = path.partition(".")  # a sysctl's own name has dots
-        table, key = (first, rest) if dot else ("", first)
-        (plan.setdefault(table, {}) if dot else plan)[key] = value
-    words = [*shlex.split(plan["ap"]["qdisc"]), *shlex.split(plan["station"]["qdisc"])]
-    modules = [*bench.modules, *(bench.modules_of[word] for word in MODULES_OF if word in words)]
-    plan |= {
-        "flows": run.flows,
-        "transfers": run.transfers,
-        "sleeps": run.sleeps,
-        "modules": [str(path) for path in modules],
-        "hwsim": str(bench.kernel.hwsim),
-        "tools": {
-            "dcfmedium": str(bench.dcfmedium),
-            "flowgen": str(bench.flowgen),
-            "tc_lib_dir": str(bench.tc_lib_dir),
-        },
-    }
-    return plan
-
-
-def _portable(plan: dict[str, Any]) -> dict[str, Any]:
-    """The plan without this machine's paths, whose contents are hashed instead."""
-    return {key: value for key, value in plan.items() if key not in ("modules", "hwsim", "tools")}
-
-
 def _manifest(
-    scenario: Scenario, benches: dict[str, Bench], digests: dict[str, dict[str, str]]
+    scenario: Scenario, out: Path, benches: dict[str, Bench], digests: dict[str, dict[str, str]]
 ) -> dict[str, Any]:
+    command = ["apbed", "run", scenario.name, "--out", str(out)]
+    command += [f"--set={word}" for word in scenario.settings]
     return {
         "schema": 1,
         "scenario": scenario.name,
         "title": scenario.title,
         "source": scenario.source,
-        "seeds": sorted({run.values["seed"] for run in scenario.runs}),
+        "seeds": sorted({run.plan.seed for run in scenario.runs}),
         "runs": [run.id for run in scenario.runs],
         "kernels": {
             name: {
@@ -284,14 +216,21 @@ def _manifest(
             }
             for name, entry in benches.items()
         },
+        "command": shlex.join(command),
     }
+
+
+def _wall_s(scenario: Scenario, out: Path) -> dict[str, float]:
+    """The machine's time that each run took. Not in summary.json: equal runs have equal ones."""
+    found = {}
+    for run in scenario.runs:
+        with contextlib.suppress(OSError, ValueError, KeyError):
+            status = json.loads((out / "runs" / run.id / "status.json").read_text())
+            found[run.id] = status["wall_s"]
+    return found
 
 
 def _write(path: Path, table: dict[str, Any]) -> None:
     partial = path.with_suffix(".partial")
     partial.write_text(json.dumps(table, indent=1) + "\n")
     partial.replace(path)
-
-
-def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -8,8 +8,7 @@ the fields' values, as it does `medium.phy`, `medium.edca` and `medium.channel`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
 
 from apbed.errors import ApbedError
 
@@ -17,28 +16,36 @@ from apbed.errors import ApbedError
 KERNEL_RATES = ("hrdsss-11", "hrdsss-11-short", "erp-ofdm-")
 
 
-def check(values: Mapping[str, Any]) -> None:
-    """Raises ApbedError, in one line, for words that no run could have."""
-    phy = values["medium.phy"]
-    if values["medium.rates"] == "kernel" and not phy.startswith(KERNEL_RATES):
+def check_rates(rates: str, phy: str) -> None:
+    """ApbedError if the kernel is to choose among rates that it does not know."""
+    if rates == "kernel" and not phy.startswith(KERNEL_RATES):
         raise ApbedError(
             f"medium.rates = 'kernel': expected medium.phy to be hrdsss-11 or erp-ofdm, not {phy!r}"
         )
-    known = ["ap", *(f"sta{k}" for k in range(1, values["station.count"] + 1))]
-    for word in values["medium.hidden"].split():
-        ends = word.split(":")
-        if len(ends) != 2 or ends[0] == ends[1] or not set(ends) <= set(known):
-            raise ApbedError(f"medium.hidden: {word!r}: expected A:B, two of {known}")
-    named = []
-    for word in values["medium.stations"].split():
+
+
+def hidden(words: str, radios: Sequence[str]) -> tuple[str, ...]:
+    """The pairs "A:B" of `medium.hidden`, each of two different radios."""
+    pairs = tuple(words.split())
+    for pair in pairs:
+        ends = pair.split(":")
+        if len(ends) != 2 or ends[0] == ends[1] or not set(ends) <= set(radios):
+            raise ApbedError(f"medium.hidden: {pair!r}: expected A:B, two of {radios}")
+    return pairs
+
+
+def stations(words: str, radios: Sequence[str]) -> dict[str, str]:
+    """The fields of each radio that `medium.stations` names."""
+    found: dict[str, str] = {}
+    for word in words.split():
         name, comma, fields = word.partition(",")
-        if name not in known:
-            raise ApbedError(f"medium.stations: no station {name!r}; expected one of {known}")
+        if name not in radios:
+            raise ApbedError(f"medium.stations: no station {name!r}; expected one of {radios}")
         if not comma or not all("=" in field for field in fields.split(",")):
             raise ApbedError(
                 f"medium.stations: {word!r}: expected NAME,FIELD=VALUE, as sta1,rate=1"
             )
-        named.append(name)
-    for name in named:
-        if named.count(name) > 1:
+        if name in found:
             raise ApbedError(f"medium.stations: {name} is there twice")
+        found[name] = fields
+    return found

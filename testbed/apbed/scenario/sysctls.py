@@ -13,23 +13,33 @@ from collections.abc import Mapping
 from typing import Any
 
 from apbed.errors import ApbedError
+from apbed.scenario.keys import Key
 
-PREFIX = "sysctl."
-ROLES = ("wired.", "station.")
+PREFIXES = ("wired.sysctl.", "station.sysctl.")
 NAME = re.compile(r"net\.[A-Za-z0-9_.-]+")  # of the network namespace; all others are the guest's
 
 
-def kinds(given: Mapping[str, Any]) -> dict[str, type]:
-    """The sysctl keys among the given ones, with the type of their values: int or str."""
-    found: dict[str, type] = {}
+def keys(given: Mapping[str, Any]) -> dict[str, Key]:
+    """The sysctl keys among the given ones; their values are int or str."""
+    found: dict[str, Key] = {}
     for path, value in given.items():
-        role = next((role for role in ROLES if path.startswith(f"{role}{PREFIX}")), None)
-        if role is None:
+        prefix = next((one for one in PREFIXES if path.startswith(one)), None)
+        if prefix is None:
             continue
-        if not NAME.fullmatch(path.removeprefix(f"{role}{PREFIX}")):
+        if not NAME.fullmatch(path.removeprefix(prefix)):
             raise ApbedError(
                 f"{path}: expected a sysctl of a network namespace, such as net.ipv4.tcp_ack_skip"
             )
         first = value[0] if isinstance(value, list) and value else value
-        found[path] = str if isinstance(first, str) else int
+        found[path] = Key(str if isinstance(first, str) else int)
     return found
+
+
+def of_role(role: str, values: Mapping[str, Any]) -> dict[str, int | str]:
+    """NAME -> value of the sysctls that a role's machines get."""
+    prefix = f"{role}.sysctl."
+    return {
+        path.removeprefix(prefix): value
+        for path, value in values.items()
+        if path.startswith(prefix)
+    }

@@ -16,17 +16,34 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from scipy.optimize import brentq
 
 from apbed.errors import ApbedError
+from apbed.scenario.plan import Flow
 
 TRANSFERS_MAX = 50_000  # expected in a run
 ALPHA_RANGE = (1e-6, 100.0)  # of the tail exponents that a mean is solved for
 
 Quantile = Callable[[float], float]  # from [0, 1) to bytes
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What a scenario's [workload] asks for."""
+
+    load_mbps: float
+    sizes: str  # pareto, exponential or list
+    min_bytes: int
+    max_bytes: int
+    mean_bytes: float
+    alpha: float  # of Pareto sizes; 0: as the mean has it
+    list_bytes: list[Any]
+    down_share: float  # of all transfers
+    stop_s: float  # none starts later; 0: until the end
 
 
 def pareto_moment(order: int, alpha: float, low: float, high: float) -> float:
@@ -92,17 +109,17 @@ def exponential_quantile(scale: float, low: float, high: float) -> Quantile:
     return lambda u: low - scale * math.log1p(-u * inside)
 
 
-def sizes(workload: Mapping[str, Any]) -> tuple[Quantile, float]:
+def sizes(workload: Workload) -> tuple[Quantile, float]:
     """The inverse distribution function of the sizes, and their mean in bytes."""
-    low, high = float(workload["min_bytes"]), float(workload["max_bytes"])
-    mean = float(workload["mean_bytes"])
-    if workload["sizes"] == "list":
-        return _listed(workload["list_bytes"])
+    low, high = float(workload.min_bytes), float(workload.max_bytes)
+    mean = workload.mean_bytes
+    if workload.sizes == "list":
+        return _listed(workload.list_bytes)
     if not low < high:
         raise ApbedError("workload.max_bytes: expected more than min_bytes")
-    if workload["sizes"] == "exponential":
+    if workload.sizes == "exponential":
         return exponential_quantile(exponential_scale(mean, low, high), low, high), mean
-    alpha = workload["alpha"] or pareto_alpha(mean, low, high)
+    alpha = workload.alpha or pareto_alpha(mean, low, high)
     return pareto_quantile(alpha, low, high), pareto_moment(1, alpha, low, high)
 
 
@@ -116,18 +133,15 @@ def _listed(listed: list[Any]) -> tuple[Quantile, float]:
     return lambda u: float(listed[int(u * len(listed))]), sum(listed) / len(listed)
 
 
-def arrivals(
-    workload: Mapping[str, Any], stations: int, duration_s: float, seed: int
-) -> list[dict[str, Any]]:
-    """The transfers of one run, by start: `id`, `station`, `dir`, `start_s` and `bytes`.
+def arrivals(workload: Workload, stations: int, duration_s: float, seed: int) -> tuple[Flow, ...]:
+    """The transfers of one run, by start.
 
-    `workload` holds the [workload] table's keys, all of them. The rate is load_mbps over the
-    mean size of the distribution, not of the sample. Raises ApbedError if the keys contradict
-    each other or give more than TRANSFERS_MAX transfers.
+    The rate is load_mbps over the mean size of the distribution, not of the sample. Raises
+    ApbedError if the keys contradict each other or give more than TRANSFERS_MAX transfers.
     """
     quantile, mean = sizes(workload)
-    rate = workload["load_mbps"] * 1e6 / 8 / mean  # transfers per second
-    stop_s = min(workload["stop_s"] or duration_s, duration_s)
+    rate = workload.load_mbps * 1e6 / 8 / mean  # transfers per second
+    stop_s = min(workload.stop_s or duration_s, duration_s)
     if rate * stop_s > TRANSFERS_MAX:
         raise ApbedError(
             f"workload: about {rate * stop_s:.0f} transfers; expected at most {TRANSFERS_MAX}, "
@@ -137,17 +151,17 @@ def arrivals(
         random.Random(f"apbed workload {stream} {seed}")
         for stream in ("times", "sizes", "directions", "stations")
     )
-    transfers: list[dict[str, Any]] = []
+    transfers: list[Flow] = []
     start_s = times.expovariate(rate)
     while start_s < stop_s:
         transfers.append(
-            {
-                "id": f"transfer-{len(transfers) + 1}",
-                "station": f"sta{int(places.random() * stations) + 1}",
-                "dir": "down" if ways.random() < workload["down_share"] else "up",
-                "start_s": round(start_s, 9),
-                "bytes": round(quantile(volumes.random())),
-            }
+            Flow(
+                id=f"transfer-{len(transfers) + 1}",
+                station=f"sta{int(places.random() * stations) + 1}",
+                dir="down" if ways.random() < workload.down_share else "up",
+                start_s=round(start_s, 9),
+                bytes=round(quantile(volumes.random())),
+            )
         )
         start_s += times.expovariate(rate)
-    return transfers
+    return tuple(transfers)

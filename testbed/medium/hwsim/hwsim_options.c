@@ -14,33 +14,36 @@
 static const char hwsim_help[] =
 "usage: dcfmedium hwsim --phy PROFILE [options]\n"
 "\n"
-"The medium of all mac80211_hwsim radios of this network namespace. Prints\n"
-"`ready` when it has them. SIGUSR1 restarts statistics and random streams;\n"
-"SIGTERM writes the statistics and ends.\n"
+"Serves as the medium of all mac80211_hwsim radios of this network namespace.\n"
+"It prints `ready` when it has them. SIGUSR1 (the mark) starts statistics and\n"
+"random streams anew. SIGTERM writes the statistics and ends.\n"
 "\n"
-"  --retry M         attempts in all for a frame (default 7), or S/L: the limits of\n"
-"                    failed RTS and short frames, and of frames after RTS/CTS\n"
+"  --retry M         attempts per frame (default 7), or S/L: two limits, S for\n"
+"                    RTS and frames without it, L for frames after RTS/CTS\n"
 MAC_OPTIONS_HELP
-"  --rates WHOSE     fixed (default): the profile's, or a station's own; kernel:\n"
-"                    what the kernel's rate control chose for each attempt, as\n"
-"                    often as it said\n"
+"  --rates WHOSE     fixed (default): the profile's rate, or a station's own;\n"
+"                    kernel: the rates and attempts that the kernel's rate\n"
+"                    control chose for each frame\n"
+"  --losses-from WHEN\n"
+"                    the channel loses frames from the `start` (default), or only\n"
+"                    from the `mark`, so that stations can associate before it\n"
 "  --station ADDR[,name=NAME][,retry=M][,cwmin=N][,cwmax=N][,aifsn=K][,rate=R]\n"
 "            [,snr=DB][,access=A]\n"
-"                    a radio by its interface's address; N counts the values\n"
-"                    of the contention window (802.11b: 32 and 1024). Radios\n"
-"                    not named here get the defaults. K is EDCA's AIFSN: the\n"
-"                    station is one access category. R is the rate of its data\n"
-"                    in Mb/s. Of a link, the lower SNR of its ends counts. A is\n"
-"                    dcf, idle-sense or, of an access point among such, aap. May\n"
-"                    be repeated.\n"
-"  --edca PARAMETERS off (default): all frames of a radio contend alike; or its\n"
-"                    four access categories by each frame's TID: `default`, the\n"
-"                    standard's, or AIFSN:CWMIN:CWMAX[:TXOP_US] of background,\n"
-"                    best effort, video and voice, comma separated\n"
+"                    settings of one radio, named by its interface's address.\n"
+"                    N counts the values of the contention window (802.11b: 32\n"
+"                    and 1024). K is EDCA's AIFSN: the station is then one access\n"
+"                    category. R is the rate of its data in Mb/s. For a link, the\n"
+"                    lower SNR of its two ends counts. A is dcf, idle-sense, or\n"
+"                    aap for the access point of such stations. May be repeated;\n"
+"                    other radios get the defaults\n"
+"  --edca PARAMETERS off (default): all frames of a radio contend alike; default:\n"
+"                    the standard's four access categories, by frames' TID; or\n"
+"                    AIFSN:CWMIN:CWMAX[:TXOP_US] for background, best effort,\n"
+"                    video and voice, separated by commas\n"
 "  --stats FILE      where SIGTERM writes the statistics (JSON)\n"
-"  --pcap FILE       what was in the air, as pcapng with radiotap headers; what\n"
-"                    collided is on the second interface\n"
-"  --record FILE     all that the MAC is told, for `dcfmedium replay`\n"
+"  --pcap FILE       write every attempt as pcapng with radiotap headers;\n"
+"                    those that collided are on the second interface\n"
+"  --record FILE     write all that the MAC is told, for `dcfmedium replay`\n"
 "\n"
 "example:\n"
 "  dcfmedium hwsim --phy hrdsss-11 --seed 1 --stats medium.json \\\n"
@@ -72,6 +75,14 @@ static bool parse_rates(const char *text)
 	return !strcmp(text, "kernel");
 }
 
+/* Whether the channel is ideal before the mark. */
+static bool parse_losses_from(const char *text)
+{
+	if (strcmp(text, "start") && strcmp(text, "mark"))
+		usage_error("--losses-from: '%s' is neither 'start' nor 'mark'", text);
+	return !strcmp(text, "mark");
+}
+
 static void take_option(struct hwsim_options *options, struct words *words,
 			int option, const char *word)
 {
@@ -84,6 +95,9 @@ static void take_option(struct hwsim_options *options, struct words *words,
 		break;
 	case 'g':
 		options->config.kernel_rates = parse_rates(optarg);
+		break;
+	case 'L':
+		options->losses_from_mark = parse_losses_from(optarg);
 		break;
 	case 'q':
 		words->edca = optarg;
@@ -168,6 +182,7 @@ void hwsim_parse_options(struct hwsim_options *options, int argc, char **argv)
 		{ "retry", required_argument, NULL, 'm' },
 		{ "station", required_argument, NULL, 'a' },
 		{ "rates", required_argument, NULL, 'g' },
+		{ "losses-from", required_argument, NULL, 'L' },
 		{ "edca", required_argument, NULL, 'q' },
 		{ "stats", required_argument, NULL, 'o' },
 		{ "pcap", required_argument, NULL, 'c' },

@@ -2,8 +2,9 @@
 /*
  * The hwsim front end against messages no kernel would send: truncated, with
  * wrong lengths, with random octets, unknown attributes, strange frames, and
- * floods. It must not crash (the sanitized build looks closer), must count
- * what it could not read, and must give every frame it took its TX status.
+ * floods. It must not crash (the sanitized build looks closer), must decode what
+ * is sound, must count each frame under the one cause it has, and must give
+ * every frame it took one TX status.
  *
  * The front end's own functions are called, on one end of a socket pair, so
  * both its sources are part of this program. An argument is the number of
@@ -26,6 +27,28 @@
 static long messages = 50000;
 
 static struct rng chance;
+
+/* What put_frame() put into a message. */
+struct sound_frame {
+	uint8_t radio[MAC_ADDR_LEN];
+	uint64_t cookie;
+	uint32_t flags, freq;
+	size_t length;
+};
+
+/*
+ * A front end under test, and what is known of its frames without it. Cookies
+ * are random, so equal counts and sums are equal sets.
+ */
+struct trial {
+	struct front_end *fe;
+	int peer;		/* the kernel's end of the socket */
+	uint64_t taken, taken_cookies;
+	uint64_t reported, reported_cookies;
+	const struct sound_frame *sound;	/* the message in hand; NULL: spoilt */
+	unsigned int handed;	/* frames decoded from it */
+	int *failures;
+};
 
 static bool one_in(unsigned int n)
 {
@@ -63,7 +86,8 @@ static void put_rates(struct nlmsghdr *nlh)
 }
 
 /* A frame as mac80211_hwsim hands it in, of a radio among @radios. */
-static size_t put_frame(uint8_t *bytes, unsigned int radios)
+static size_t put_frame(uint8_t *bytes, unsigned int radios,
+			struct sound_frame *sound)
 {
 	struct hwsim_link *scratch = calloc(1, sizeof(*scratch));
 	/* One of them is busier than all the others together. */
@@ -71,7 +95,6 @@ static size_t put_frame(uint8_t *bytes, unsigned int radios)
 	uint8_t radio[] = { 0x42, 0, 0, 0, number, 0 };
 	uint8_t mpdu[256] = { 0x08, 0, 0, 0, 2, 0, 0, 0,
 			      rng_below(&chance, radios), 0 };
-	uint64_t cookie = rng_next(&chance);
 	struct nlmsghdr *nlh;
 	size_t length;
 
@@ -84,14 +107,21 @@ static size_t put_frame(uint8_t *bytes, unsigned int radios)
 	mpdu[24] = rng_next(&chance);
 	scratch->family = FAMILY;
 	nlh = put_message(scratch, HWSIM_CMD_FRAME, MESSAGE_CHECKED, 0);
+	*sound = (struct sound_frame){
+		.cookie = rng_next(&chance),
+		.flags = rng_below(&chance, 8),
+		.freq = one_in(2) ? 2412 : 5180,
+		.length = one_in(8) ? rng_below(&chance, sizeof(mpdu))
+				    : sizeof(mpdu),
+	};
+	memcpy(sound->radio, radio, sizeof(radio));
 	put_attribute(nlh, HWSIM_ATTR_ADDR_TRANSMITTER, radio, sizeof(radio));
-	put_attribute(nlh, HWSIM_ATTR_FRAME, mpdu,
-		      one_in(8) ? rng_below(&chance, sizeof(mpdu))
-				: sizeof(mpdu));
-	put_u32(nlh, HWSIM_ATTR_FLAGS, rng_below(&chance, 8));
-	put_u32(nlh, HWSIM_ATTR_FREQ, one_in(2) ? 2412 : 5180);
+	put_attribute(nlh, HWSIM_ATTR_FRAME, mpdu, sound->length);
+	put_u32(nlh, HWSIM_ATTR_FLAGS, sound->flags);
+	put_u32(nlh, HWSIM_ATTR_FREQ, sound->freq);
 	put_rates(nlh);
-	put_attribute(nlh, HWSIM_ATTR_COOKIE, &cookie, sizeof(cookie));
+	put_attribute(nlh, HWSIM_ATTR_COOKIE, &sound->cookie,
+		      sizeof(sound->cookie));
 	length = nlh->nlmsg_len;
 	memcpy(bytes, nlh, length);
 	free(scratch);
@@ -144,18 +174,75 @@ static bool means_the_end(const uint8_t *bytes, size_t length)
 	return nlh.nlmsg_type == NLMSG_ERROR && error == -ENOENT;
 }
 
-static void drain(int fd)
+/* Read what the front end has sent, and note each TX status. */
+static void take_reports(struct trial *trial)
 {
-	static uint8_t bytes[SEND_BYTES];
+	static uint8_t bytes[SEND_BYTES] __attribute__((aligned(NLMSG_ALIGNTO)));
+	int length;
 
-	while (recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
-		;
+	while ((length = recv(trial->peer, bytes, sizeof(bytes), MSG_DONTWAIT)) > 0) {
+		struct nlmsghdr *nlh = (struct nlmsghdr *)bytes;
+
+		for (; nlmsg_ok(nlh, length); nlh = nlmsg_next(nlh, &length)) {
+			const struct genlmsghdr *genl = nlmsg_data(nlh);
+			struct nlattr *cookie;
+
+			if (genl->cmd != HWSIM_CMD_TX_INFO_FRAME)
+				continue;
+			cookie = nlmsg_find_attr(nlh, GENL_HDRLEN,
+						 HWSIM_ATTR_COOKIE);
+			trial->reported++;
+			trial->reported_cookies += nla_get_u64(cookie);
+		}
+	}
+}
+
+/* Whether the radio of @frame is known, or there is room for one more. */
+static bool has_place(const struct front_end *fe, const struct hwsim_frame *frame)
+{
+	uint8_t addr[MAC_ADDR_LEN];
+
+	memcpy(addr, frame->radio, sizeof(addr));
+	addr[0] &= ~HWSIM_ADDRESS_BIT;
+	return mac_find_station(&fe->mac, addr) != MAC_NOBODY ||
+	       fe->mac.n_stations + (fe->options.edca ? EDCA_CATEGORIES : 1) <=
+	       MAC_MAX_STATIONS;
+}
+
+/* on_frame(), which is to take the frame or count it once, under its cause. */
+static void check_frame(void *ctx, const struct hwsim_frame *frame)
+{
+	struct trial *trial = ctx;
+	struct front_end *fe = trial->fe;
+	const struct sound_frame *sound = trial->sound;
+	struct integrity before = fe->integrity;
+	uint64_t in_hand = fe->in_hand;
+	bool readable = frame->length >= 10 && frame->length <= 2352;
+	bool place = has_place(fe, frame);
+	int *failures = trial->failures;
+
+	trial->handed++;
+	on_frame(fe, frame);
+	EXPECT_EQ(fe->integrity.malformed - before.malformed, !readable);
+	EXPECT_EQ(fe->integrity.unknown_station - before.unknown_station,
+		  readable && !place);
+	EXPECT_EQ(fe->in_hand - in_hand, readable && place);
+	if (readable && place) {
+		trial->taken++;
+		trial->taken_cookies += frame->cookie;
+	}
+	if (sound)
+		EXPECT(!memcmp(frame->radio, sound->radio, MAC_ADDR_LEN) &&
+		       frame->cookie == sound->cookie &&
+		       frame->flags == sound->flags &&
+		       frame->freq == sound->freq &&
+		       frame->length == sound->length);
 }
 
 /*
  * @modern: with EDCA, the kernel's rates and an SNR at which some of them fail.
  */
-static struct front_end *front_end_begin(bool modern, int *peer)
+static struct trial trial_begin(bool modern, int *failures)
 {
 	struct front_end *fe = calloc(1, sizeof(*fe));
 	int fds[2];
@@ -176,38 +263,48 @@ static struct front_end *front_end_begin(bool modern, int *peer)
 	fe->link->fd = fds[0];
 	fe->link->family = FAMILY;
 	fe->link->integrity = &fe->integrity;
-	*peer = fds[1];
-	return fe;
+	return (struct trial){ .fe = fe, .peer = fds[1], .failures = failures };
 }
 
-/* Time passes until nothing is queued; then nothing may be in hand. */
-static void play_out(struct front_end *fe, int peer, int *failures)
+/* Time passes until nothing is queued; then all taken have their status. */
+static void play_out(struct trial *trial)
 {
+	struct front_end *fe = trial->fe;
+	int *failures = trial->failures;
+
 	for (ns_t next; (next = mac_next(&fe->mac)) != NS_NEVER;) {
 		fe->now = next;
 		mac_advance(&fe->mac, next);
 		hwsim_flush(fe->link);
-		drain(peer);
+		take_reports(trial);
 	}
 	EXPECT_EQ(fe->in_hand, 0);
+	EXPECT_EQ(trial->reported, trial->taken);
+	EXPECT_EQ(trial->reported_cookies, trial->taken_cookies);
 }
 
-static void front_end_end(struct front_end *fe, int peer)
+static void trial_end(struct trial *trial)
 {
-	mac_end(&fe->mac);
-	close(fe->link->fd);
-	close(peer);
-	free(fe->link);
-	free(fe);
+	mac_end(&trial->fe->mac);
+	close(trial->fe->link->fd);
+	close(trial->peer);
+	free(trial->fe->link);
+	free(trial->fe);
 }
 
-static void feed(struct front_end *fe, uint8_t *bytes, size_t length)
+static void feed(struct trial *trial, uint8_t *bytes, size_t length,
+		 const struct sound_frame *sound)
 {
 	/* A buffer of just that length, so that reading beyond it shows. */
 	uint8_t *exact = malloc(length ? length : 1);
+	int *failures = trial->failures;
 
 	memcpy(exact, bytes, length);
-	take_datagram(fe->link, exact, length, on_frame, fe);
+	trial->sound = sound;
+	trial->handed = 0;
+	take_datagram(trial->fe->link, exact, length, check_frame, trial);
+	if (sound)
+		EXPECT_EQ(trial->handed, 1);
 	free(exact);
 }
 
@@ -215,40 +312,37 @@ static void play(bool modern, unsigned int radios, unsigned int spoilt_in,
 		 ns_t pause, int *failures)
 {
 	uint8_t bytes[MESSAGE_MAX] __attribute__((aligned(NLMSG_ALIGNTO)));
+	struct trial trial = trial_begin(modern, failures);
+	struct front_end *fe = trial.fe;
 	struct integrity seen;
-	struct front_end *fe;
-	uint64_t taken = 0;
-	int peer;
 
-	fe = front_end_begin(modern, &peer);
 	for (long i = 0; i < messages / 4; i++) {
-		size_t length = put_frame(bytes, radios);
+		struct sound_frame frame;
+		size_t length = put_frame(bytes, radios, &frame);
+		bool spoilt = one_in(spoilt_in);
 
-		if (spoilt_in && one_in(spoilt_in))
+		if (spoilt)
 			length = spoil(bytes, length);
 		if (means_the_end(bytes, length))
 			continue;
 		fe->now += rng_below(&chance, pause);
 		mac_advance(&fe->mac, fe->now);
-		feed(fe, bytes, length);
+		feed(&trial, bytes, length, spoilt ? NULL : &frame);
 		hwsim_flush(fe->link);
-		drain(peer);
+		take_reports(&trial);
 		if (i % ROUND == ROUND - 1)
-			play_out(fe, peer, failures);
+			play_out(&trial);
 	}
-	play_out(fe, peer, failures);
+	play_out(&trial);
 	seen = fe->integrity;
-	for (int i = 0; i < fe->mac.n_stations; i++)
-		taken += fe->mac.stations[i].counters.frames_in;
-	EXPECT(taken > 0);
+	EXPECT(trial.taken > 0);
 	EXPECT(seen.malformed > 0);
-	if (modern)
-		EXPECT(seen.unknown_rate > 0);
+	EXPECT_EQ(seen.unknown_rate > 0, modern);
 	if (radios > MAC_MAX_STATIONS)
 		EXPECT(seen.unknown_station > 0);
 	if (pause < NS_PER_US)
 		EXPECT(seen.queue_overflow > 0);
-	front_end_end(fe, peer);
+	trial_end(&trial);
 }
 
 static void spoilt_messages(int *failures)

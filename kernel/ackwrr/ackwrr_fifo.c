@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The FIFOs that the classes of ackwrr have by default.
+ *
+ * Principle: with "weights auto" the FIFO of ACKs is kept short, connection by
+ * connection: the ACKs that wait only make the sender's window grow and use the
+ * air. A connection's newest ACK says what the older ones did, so the oldest
+ * gives way to it. A connection's only ACK always finds room and always stays:
+ * without it the sender has nothing to go by but its time-out. The FIFO holds
+ * one more ACK for each connection that can be known, so it is bounded.
+ *
+ * A packet remembers its connection, so that it need not be parsed again when it
+ * leaves. The ACKs of a connection are linked, the oldest first. In the FIFO of
+ * ACKs skb->prev is the packet before, so that one can be taken out of the middle.
+ */
+#include <linux/minmax.h>
+#include <linux/rtnetlink.h>
+#include <linux/skbuff.h>
+#include <net/pkt_sched.h>
+#include <net/sch_generic.h>
+#include "ackwrr/ackwrr_fifo.h"
+#include "ackwrr/ackwrr_qdisc.h"
+#include "common/fifo_child.h"
+
+/* With auto a connection may have that part of "limit" in the FIFO of ACKs. */
+#define ACKWRR_ACK_SHARE	8
+
+/* What a packet in one of our FIFOs remembers: 20 bytes are all it has. */
+struct ackwrr_skb_cb {
+	u32	arrival;	/* order of arrival, modulo 2^32 */
+	u32	place:30,	/* of its connection, from 1; 0: none */
+		listed:1,	/* among the connection's pure ACKs */
+		ack:1;		/* ack_seq is valid */
+	u32	ack_seq;
+	union {
+		u32		payload;	/* bytes, unless listed */
+		struct sk_buff	*younger;	/* the connection's next ACK, if listed */
+	};
+} __packed __aligned(4);
+
+static struct ackwrr_skb_cb *ackwrr_cb(const struct sk_buff *skb)
+{
+	qdisc_cb_private_validate(skb, sizeof(struct ackwrr_skb_cb));
+	return (struct ackwrr_skb_cb *)qdisc_skb_cb(skb)->data;
+}
+
+static struct ackwrr_flow *ackwrr_cb_flow(const struct ackwrr_sched_data *q,
+					  const struct ackwrr_skb_cb *cb)
+{
+	return cb->place ? &q->flows.places[cb->place - 1] : NULL;
+}
+
+/* The packet leaves the FIFO; if it is listed, it is its connection's oldest ACK. */
+static void ackwrr_cb_leave(struct ackwrr_sched_data *q, const struct ackwrr_skb_cb *cb)
+{
+	struct ackwrr_flow *flow = ackwrr_cb_flow(q, cb);
+
+	if (!flow)
+		return;
+	if (cb->listed) {
+		flow->oldest_ack = cb->younger;
+		flow->acks--;
+	}
+	ackwrr_flow_left(&q->flows, flow);
+}
+
+/* A packet has been taken off the head of the FIFO of ACKs. */
+static void ackwrr_fifo_unlink_head(struct Qdisc *fifo, struct sk_buff *skb)
+{
+	skb->prev = NULL;
+	if (fifo->q.head)
+		fifo->q.head->prev = NULL;
+}
+
+/* Wherever it stands in the FIFO of ACKs. */
+static void ackwrr_fifo_unlink(struct Qdisc *fifo, struct sk_buff *skb)
+{
+	struct sk_buff *prev = skb->prev, *next = skb->next;
+
+	if (prev)
+		prev->next = next;
+	else
+		fifo->q.head = next;
+	if (next)
+		next->prev = prev;
+	else
+		fifo->q.tail = prev;
+	skb->prev = NULL;
+	skb_mark_not_on_list(skb);
+	qdisc_qlen_dec(fifo);
+	qdisc_qstats_backlog_dec(fifo, skb);
+}
+
+/* The ACK that gives way to one more of @flow, or NULL: none has to, or can. */
+static struct sk_buff *ackwrr_fifo_victim(const struct ackwrr_sched_data *q,
+					  const struct ackwrr_flow *flow)
+{
+	const struct Qdisc *fifo = q->classes[ACKWRR_ACK].child;
+	const struct ackwrr_flow *owner;
+	struct sk_buff *head;
+
+	if (flow && flow->acks >= max(q->limit / ACKWRR_ACK_SHARE, 1U))
+		return flow->oldest_ack;
+	if (fifo->q.qlen < q->limit)
+		return NULL;
+	head = fifo->q.head;
+	owner = ackwrr_cb_flow(q, ackwrr_cb(head));
+	if (!ackwrr_cb(head)->listed || owner->acks > 1)
+		return head;
+	return flow && flow->acks ? flow->oldest_ack : NULL;
+}
+
+/* The parents are told: they have counted the victim. */
+static void ackwrr_fifo_drop(struct Qdisc *sch, struct sk_buff *skb, struct sk_buff **to_free)
+{
+	struct ackwrr_sched_data *q = qdisc_priv(sch);
+	struct Qdisc *fifo = q->classes[ACKWRR_ACK].child;
+	unsigned int len = qdisc_pkt_len(skb);
+
+	ackwrr_fifo_unlink(fifo, skb);
+	ackwrr_cb_leave(q, ackwrr_cb(skb));
+	qdisc_qstats_drop(fifo);
+	qdisc_qlen_dec(sch);
+	qstats_backlog_sub(sch, len);
+	qdisc_drop(skb, sch, to_free);
+	qdisc_tree_reduce_backlog(sch, 1, len);
+}
+
+static void ackwrr_cb_fill(struct ackwrr_sched_data *q, struct sk_buff *skb, int class,
+			   const struct ackwrr_flow *flow, const struct tcp_segment *seg)
+{
+	struct ackwrr_skb_cb *cb = ackwrr_cb(skb);
+
+	cb->arrival = q->arrivals++;
+	cb->place = flow ? flow - q->flows.places + 1 : 0;
+	cb->listed = flow && class == ACKWRR_ACK && seg->pure_ack;
+	cb->ack = seg->ack;
+	cb->ack_seq = seg->ack_seq;
+	if (cb->listed)
+		cb->younger = NULL;
+	else
+		cb->payload = seg->payload;
+}
+
+/* The packet is in the FIFO now. */
+static void ackwrr_flow_join(struct ackwrr_flow *flow, struct sk_buff *skb)
+{
+	ackwrr_flow_waits(flow);
+	if (!ackwrr_cb(skb)->listed)
+		return;
+	if (flow->acks++)
+		ackwrr_cb(flow->newest_ack)->younger = skb;
+	else
+		flow->oldest_ack = skb;
+	flow->newest_ack = skb;
+}
+
+/**
+ * ackwrr_fifo_enqueue() - a packet for a class that has our FIFO
+ * @skb: the packet
+ * @sch: the discipline
+ * @class: enum ackwrr_which
+ * @flow: the packet's connection, or NULL; always NULL without auto
+ * @seg: what the packet is
+ * @to_free: list of packets to free after the lock is released
+ *
+ * Return: NET_XMIT_*, as Qdisc_ops.enqueue.
+ */
+int ackwrr_fifo_enqueue(struct sk_buff *skb, struct Qdisc *sch, int class,
+			struct ackwrr_flow *flow, const struct tcp_segment *seg,
+			struct sk_buff **to_free)
+{
+	struct ackwrr_sched_data *q = qdisc_priv(sch);
+	struct Qdisc *fifo = q->classes[class].child;
+	struct sk_buff *victim = NULL;
+	int ret;
+
+	if (ackwrr_is_counted(q, class)) {
+		victim = ackwrr_fifo_victim(q, flow);
+		if (!victim && !flow && fifo->q.qlen >= q->limit) {
+			qdisc_qstats_drop(fifo);
+			return qdisc_drop(skb, sch, to_free);
+		}
+		skb->prev = fifo->q.tail;
+	}
+	ackwrr_cb_fill(q, skb, class, flow, seg);
+	ret = child_enqueue(skb, sch, fifo, to_free);
+	if (ret != NET_XMIT_SUCCESS)
+		return ret;
+	if (flow)
+		ackwrr_flow_join(flow, skb);
+	/* Now, so that neither the FIFO nor its parents look empty meanwhile. */
+	if (victim)
+		ackwrr_fifo_drop(sch, victim, to_free);
+	return ret;
+}
+
+/**
+ * ackwrr_fifo_taken() - a packet has been dequeued from our FIFO
+ * @q: the discipline
+ * @class: enum ackwrr_which
+ * @skb: the packet
+ * @moved: what it moves
+ *
+ * Return: its connection, or NULL.
+ */
+struct ackwrr_flow *ackwrr_fifo_taken(struct ackwrr_sched_data *q, int class,
+				      struct sk_buff *skb, struct ackwrr_moved *moved)
+{
+	const struct ackwrr_skb_cb *cb = ackwrr_cb(skb);
+
+	if (ackwrr_is_counted(q, class))
+		ackwrr_fifo_unlink_head(q->classes[class].child, skb);
+	moved->payload = cb->listed ? 0 : cb->payload;
+	moved->ack = cb->ack;
+	moved->ack_seq = cb->ack_seq;
+	ackwrr_cb_leave(q, cb);
+	return ackwrr_cb_flow(q, cb);
+}
+
+/* Both FIFOs are ours and have packets: the class of the one that came first. */
+int ackwrr_fifo_first_come(const struct ackwrr_sched_data *q)
+{
+	const struct sk_buff *data = q->classes[ACKWRR_DATA].child->q.head;
+	const struct sk_buff *ack = q->classes[ACKWRR_ACK].child->q.head;
+
+	return (s32)(ackwrr_cb(data)->arrival - ackwrr_cb(ack)->arrival) < 0 ?
+	       ACKWRR_DATA : ACKWRR_ACK;
+}
+
+/* The connections are forgotten: no packet belongs to any. */
+void ackwrr_fifo_forget_flows(struct ackwrr_sched_data *q)
+{
+	struct sk_buff *skb, *prev;
+	int class;
+
+	for (class = 0; class < ACKWRR_CLASSES; class++) {
+		if (!q->classes[class].own_child)
+			continue;
+		prev = NULL;
+		for (skb = q->classes[class].child->q.head; skb; skb = skb->next) {
+			ackwrr_cb(skb)->place = 0;
+			ackwrr_cb(skb)->listed = 0;
+			ackwrr_cb(skb)->ack = 0;
+			ackwrr_cb(skb)->payload = 0;
+			skb->prev = ackwrr_is_counted(q, class) ? prev : NULL;
+			prev = skb;
+		}
+	}
+}
+
+void ackwrr_fifo_set_limits(struct ackwrr_sched_data *q)
+{
+	int class;
+
+	for (class = 0; class < ACKWRR_CLASSES; class++) {
+		u32 spare = ackwrr_is_counted(q, class) ? ACKWRR_FLOWS + 1 : 0;
+
+		if (q->classes[class].own_child)
+			WRITE_ONCE(q->classes[class].child->limit, q->limit + spare);
+	}
+}
+
+/* The oldest packets of one FIFO go until it keeps to the limit. */
+static void ackwrr_fifo_trim_one(struct Qdisc *sch, int class, unsigned int *packets,
+				 unsigned int *bytes)
+{
+	struct ackwrr_sched_data *q = qdisc_priv(sch);
+	struct Qdisc *fifo = q->classes[class].child;
+	struct ackwrr_moved moved;
+	struct sk_buff *skb;
+
+	while (fifo->q.qlen > q->limit) {
+		skb = qdisc_dequeue_peeked(fifo);
+		if (!skb)
+			break;
+		if (ackwrr_is_auto(q))
+			ackwrr_fifo_taken(q, class, skb, &moved);
+		(*packets)++;
+		*bytes += qdisc_pkt_len(skb);
+		qdisc_qstats_drop(fifo);
+		qdisc_qstats_drop(sch);
+		rtnl_kfree_skbs(skb, skb);
+	}
+}
+
+/* A smaller limit takes the oldest packets. The parents are told once. */
+void ackwrr_fifo_trim(struct Qdisc *sch)
+{
+	struct ackwrr_sched_data *q = qdisc_priv(sch);
+	unsigned int packets = 0, bytes = 0;
+	int class;
+
+	for (class = 0; class < ACKWRR_CLASSES; class++) {
+		if (q->classes[class].own_child)
+			ackwrr_fifo_trim_one(sch, class, &packets, &bytes);
+	}
+	if (!packets)
+		return;
+	WRITE_ONCE(sch->q.qlen, sch->q.qlen - packets);
+	qstats_backlog_sub(sch, bytes);
+	qdisc_tree_reduce_backlog(sch, packets, bytes);
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * "weights auto": which class is behind, in bytes of goodput a connection.
+ *
+ * Principle: up-down-fairness (Documentation/papers.md) ties the number of ACKs
+ * to that of data packets, but if an ACK is dropped or delayed, the next one
+ * acknowledges more. So no ratio of packets says what uploads get. Here each
+ * class has a clock that runs by the bytes its connections move, divided by the
+ * number of connections, and the class whose clock is behind is served. Data
+ * counts when it is sent. Uploaded bytes count when an ACK goes that makes room
+ * for them, or at the latest when they come. Only the difference of the clocks
+ * matters.
+ *
+ * Short connections would disturb that: they come and go, and use less than a
+ * share. What moves before a connection counts (ackwrr_activity.c) is free, but
+ * no more than one connection that counts moved meanwhile: an endless stream of
+ * new connections is one more connection, and the rest of what it moves is
+ * charged to its class.
+ *
+ * The number of connections (ackwrr_flows.c) is followed in bounded steps, so
+ * that no packet and no scan moves the shares at once.
+ *
+ * Pure arithmetic: no queue, no lock, no clock of its own.
+ */
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/types.h>
+#include "ackwrr/ackwrr_share.h"
+
+/* One step: a quarter of the greater at most, and at once from or to 0. */
+static u32 ackwrr_estimate_step(u32 estimate, u32 target)
+{
+	u32 step = max(estimate, target) / 4;
+
+	if (!estimate || !target)
+		return target;
+	if (estimate < target)
+		return min(estimate + step, target);
+	return estimate - min(step, estimate - target);
+}
+
+/**
+ * ackwrr_share_advance() - time goes on
+ * @share: the clocks
+ * @counts: connections by class, now
+ * @now: ns
+ */
+void ackwrr_share_advance(struct ackwrr_share *share, const u32 *counts, u64 now)
+{
+	bool shared = ackwrr_share_is_shared(share);
+	int class;
+
+	if (now < share->next_step)
+		return;
+	share->next_step = now + ACKWRR_STEP_NS;
+	for (class = 0; class < ACKWRR_CLASSES; class++) {
+		u32 *estimate = &share->estimates[class];
+
+		*estimate = ackwrr_estimate_step(*estimate,
+						 counts[class] * ACKWRR_ESTIMATE_ONE);
+		/* Here, once a step, so that no packet has to divide. */
+		share->inverse[class] =
+			DIV_ROUND_UP_ULL((u64)ACKWRR_ESTIMATE_ONE << 32,
+					 max_t(u32, *estimate, ACKWRR_ESTIMATE_ONE));
+	}
+	/* What was moved while one had all to itself is no debt. */
+	if (ackwrr_share_is_shared(share) != shared)
+		share->lag = 0;
+}
+
+/* Bytes a connection of a class; @bytes is below 2^31 either way. */
+static s64 ackwrr_share_each(const struct ackwrr_share *share, int class, s64 bytes)
+{
+	u64 inverse = share->inverse[class];
+
+	if (!inverse)
+		return bytes;
+	return bytes < 0 ? -(s64)(-bytes * inverse >> 32) : (s64)(bytes * inverse >> 32);
+}
+
+/* The class's clock goes on by so many bytes a connection, as the other class sees it. */
+static void ackwrr_share_run(struct ackwrr_share *share, int class, s64 bytes, s64 each)
+{
+	share->charged[class] += bytes;
+	share->lag += class == ACKWRR_DATA ? each : -each;
+	share->lag = clamp_t(s64, share->lag, -ACKWRR_LAG_MAX, ACKWRR_LAG_MAX);
+}
+
+/**
+ * ackwrr_share_charge() - connections that count moved bytes
+ * @share: the clocks
+ * @class: enum ackwrr_which
+ * @bytes: below 2^31; negative to give back
+ *
+ * The new ones of the class may move as much as one of them.
+ */
+void ackwrr_share_charge(struct ackwrr_share *share, int class, s64 bytes)
+{
+	s64 each = ackwrr_share_each(share, class, bytes);
+
+	share->clocks[class] += each;
+	share->allowance[class] = clamp_t(s64, share->allowance[class] + each,
+					  0, ACKWRR_LAG_MAX);
+	ackwrr_share_run(share, class, bytes, each);
+}
+
+/**
+ * ackwrr_share_charge_new() - connections that do not count yet moved bytes
+ * @share: the clocks
+ * @class: enum ackwrr_which
+ * @bytes: below 2^31; the class is charged for those beyond its allowance
+ */
+void ackwrr_share_charge_new(struct ackwrr_share *share, int class, u32 bytes)
+{
+	s64 allowed = min_t(s64, bytes, share->allowance[class]);
+
+	share->allowance[class] -= allowed;
+	share->free[class] += allowed;
+	bytes -= allowed;
+	ackwrr_share_run(share, class, bytes, ackwrr_share_each(share, class, bytes));
+}

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What runs are carried out with: a kernel, its modules and the programs, all built before."""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+from apbed.checkout import BUILD, GUEST, PACKAGE, REPOSITORY
+from apbed.errors import ApbedError
+from apbed.kernels import lab
+from apbed.kernels.cache import LabKernel
+from apbed.scenario.plan import Plan, Programs
+
+PLAN = PACKAGE / "scenario" / "plan.py"  # the guest reads plans with it
+MODULES = ("inflight", "sch_inflight", "sch_lasack")  # in the order they must be loaded
+# Loaded only by the runs that name them: each insmod is a process, which draws random numbers.
+MODULES_OF = {"ackwrr": "sch_ackwrr"}  # tc's word -> module
+
+
+@dataclass(frozen=True)
+class Bench:
+    """The programs and modules one kernel's runs use, by absolute path."""
+
+    kernel: LabKernel
+    dcfmedium: Path
+    flowgen: Path
+    tc_lib_dir: Path
+    modules: tuple[Path, ...]
+    modules_of: dict[str, Path]  # tc's word -> module to load beside these
+
+    def digests(self) -> dict[str, str]:
+        """SHA-256 of everything that runs and is ours, by name."""
+        files = [self.dcfmedium, self.flowgen, *self.modules, *self.modules_of.values()]
+        files += [*sorted(GUEST.iterdir()), PLAN]
+        files += sorted(self.tc_lib_dir.glob("q_*.so"))
+        return {file.name: _sha256(file) for file in files if file.is_file()}
+
+    def programs(self, plan: Plan) -> Programs:
+        """What this plan needs of it."""
+        words = [*shlex.split(plan.ap.qdisc), *shlex.split(plan.station.qdisc)]
+        modules = [*self.modules, *(self.modules_of[word] for word in MODULES_OF if word in words)]
+        return Programs(
+            modules=tuple(map(str, modules)),
+            hwsim=str(self.kernel.hwsim),
+            dcfmedium=str(self.dcfmedium),
+            flowgen=str(self.flowgen),
+            tc_lib_dir=str(self.tc_lib_dir),
+        )
+
+
+def find(version: str) -> Bench:
+    """Everything needed to run on a kernel line ("default": the distribution's own)."""
+    kernel = lab.kernel(None if version == "default" else version)
+    modules = BUILD / "modules" / f"{kernel.release}-um"
+    found = Bench(
+        kernel,
+        BUILD / "bin" / "dcfmedium",
+        BUILD / "bin" / "flowgen",
+        BUILD / "tc",
+        tuple(modules / f"{name}.ko" for name in MODULES),
+        {word: modules / f"{name}.ko" for word, name in MODULES_OF.items()},
+    )
+    needed = (*found.modules, *found.modules_of.values())
+    for path in (found.dcfmedium, found.flowgen, found.tc_lib_dir, *needed):
+        if not path.exists():
+            words = "" if version == "default" else f" KERNEL={version}"
+            raise ApbedError(f"{path.relative_to(REPOSITORY)} is missing; run `make all{words}`")
+    return found
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

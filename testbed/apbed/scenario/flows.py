@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The flows and sleeps of one run, from a scenario's [[flow]], [[sleep]] and mix."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from apbed.errors import ApbedError
+from apbed.scenario.keys import FLOW_KEYS, SLEEP_KEYS, checked
+from apbed.scenario.plan import Flow, Sleep
+
+Table = dict[str, Any]
+RECORDS = ("server", "tap")  # flowgen's own files beside those of the flows
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What flows must fit into."""
+
+    stations: list[str]
+    duration_s: float
+
+    def check_station(self, name: str) -> None:
+        """ApbedError for a station that the cell does not have."""
+        if name not in self.stations:
+            raise ApbedError(f"station = {name!r}: expected one of {self.stations}")
+
+
+def of_mix(word: str) -> list[Table]:
+    """The [[flow]] tables of "dl2-ul2" (up-down-fairness): each connection has its own station."""
+    if not word:
+        return []
+    match = re.fullmatch(r"dl(\d{1,2})-ul(\d{1,2})", word)
+    downs, ups = (int(match[1]), int(match[2])) if match else (0, 0)
+    if not 1 <= downs + ups <= 50:
+        raise ApbedError(f"mix = {word!r}: expected such as 'dl2-ul1', 1 to 50 connections in all")
+    ids = [("up", k) for k in range(1, ups + 1)] + [("down", k) for k in range(1, downs + 1)]
+    return [
+        {"id": f"{way}{k}", "station": f"sta{number}", "dir": way}
+        for number, (way, k) in enumerate(ids, start=1)
+    ]
+
+
+def of_tables(tables: Sequence[Table], cell: Cell, transfers: Sequence[Flow]) -> tuple[Flow, ...]:
+    """The flows of one run; each lasts as long as the run unless its table says otherwise."""
+    if not tables and not transfers:
+        raise ApbedError("nothing is sent; a scenario needs a [[flow]] or a [workload]")
+    flows = tuple(
+        flow
+        for number, table in enumerate(tables, start=1)
+        for its_own in _for_each(table, cell)
+        for flow in _connections(number, its_own, cell)
+    )
+    ids = [flow.id for flow in flows]
+    taken = {*RECORDS, *(f"server-{name}" for name in cell.stations)}
+    taken |= {transfer.id for transfer in transfers}
+    for flow_id in ids:
+        if ids.count(flow_id) > 1 or flow_id in taken:
+            raise ApbedError(f"flow.id = {flow_id!r}: expected a name no other flow has")
+    return flows
+
+
+def sleep(number: int, table: Table, cell: Cell) -> Sleep:
+    """One [[sleep]]: a station in power save from start_s on, for so many seconds."""
+    try:
+        found = Sleep(**checked(SLEEP_KEYS, table))
+        cell.check_station(found.station)
+        if found.start_s >= cell.duration_s:
+            raise ApbedError("it would start after the end of the run")
+    except ApbedError as error:
+        raise ApbedError(f"sleep {number}: {error}") from error
+    return found
+
+
+def _for_each(table: Table, cell: Cell) -> list[Table]:
+    """A table of station "each" is one for every station: ID-sta1, ID-sta2 stagger_s later..."""
+    if table.get("station") != "each":
+        if "stagger_s" in table:
+            raise ApbedError("stagger_s: expected only with station = 'each'")
+        return [table]
+    single = {key: value for key, value in table.items() if key != "stagger_s"}
+    later_s = FLOW_KEYS["stagger_s"].check("stagger_s", table.get("stagger_s", 0.0))
+    begin_s = FLOW_KEYS["start_s"].check("start_s", table.get("start_s", 0.0))
+    return [
+        single
+        | {"id": f"{table.get('id', '')}-{name}", "station": name}
+        | {"start_s": begin_s + number * later_s}
+        for number, name in enumerate(cell.stations)
+    ]
+
+
+def _connections(number: int, table: Table, cell: Cell) -> list[Flow]:
+    """What one table asks for: one flow, or with renew_s one after the other."""
+    try:
+        values = checked(FLOW_KEYS, table)
+        if not re.fullmatch(r"[A-Za-z0-9_.-]{1,32}", values["id"]):
+            raise ApbedError(f"id = {values['id']!r}: expected letters, digits, - . _, at most 32")
+        cell.check_station(values["station"])
+        every_s = values.pop("renew_s", None)
+        flow = Flow(**{"start_s": 0.0} | values)
+        if every_s is not None and (flow.pulse or not every_s):
+            raise ApbedError("renew_s: expected more than 0, and only for TCP")
+        flow = _complete(flow, cell.duration_s)
+    except ApbedError as error:
+        raise ApbedError(f"flow {number}: {error}") from error
+    return [flow] if every_s is None else _renewed(flow, every_s, cell.duration_s)
+
+
+def _complete(flow: Flow, duration_s: float) -> Flow:
+    """The flow with its end, or ApbedError if its values contradict each other."""
+    if flow.pulse:
+        for key in ("count", "every_s", "bytes"):
+            if not getattr(flow, key):
+                raise ApbedError(f"{key} is missing; a pulse flow needs count, every_s and bytes")
+        return flow
+    if flow.seconds is not None and flow.bytes is not None:
+        raise ApbedError("seconds and bytes exclude each other")
+    if flow.start_s >= duration_s or flow.seconds == 0:
+        raise ApbedError("it would start after the end of the run")
+    if flow.bytes is None and flow.seconds is None:
+        return replace(flow, seconds=duration_s - flow.start_s)
+    return flow
+
+
+def _renewed(flow: Flow, every_s: float, duration_s: float) -> list[Flow]:
+    """The connections of a flow, one after the other: ID-1, ID-2..."""
+    lasts_s = duration_s if flow.seconds is None else flow.seconds
+    end_s = min(flow.start_s + lasts_s, duration_s)
+    count = math.ceil((end_s - flow.start_s) / every_s - 1e-9)
+    starts = [flow.start_s + every_s * k for k in range(count)]
+    return [
+        replace(
+            flow,
+            id=f"{flow.id}-{k}",
+            start_s=at,
+            seconds=None if flow.bytes is not None else min(every_s, end_s - at),
+        )
+        for k, at in enumerate(starts, start=1)
+    ]

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Every key that a scenario file may have, with its type, default and range."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from apbed.errors import ApbedError
+
+
+@dataclass(frozen=True)
+class Key:
+    """What one key of a scenario may hold."""
+
+    kind: type
+    default: Any = None  # None: must be given
+    low: float | None = None
+    high: float | None = None
+    choices: tuple[str, ...] = ()
+
+    def check(self, path: str, given: Any) -> Any:
+        """`given`, or ApbedError naming the key and what it takes."""
+        value: Any = float(given) if self.kind is float and type(given) is int else given
+        if type(value).__name__ != self.kind.__name__:  # not isinstance: True is no number
+            raise ApbedError(f"{path} = {value!r}: expected {_kind_name(self.kind)}")
+        if self.choices and value not in self.choices:
+            raise ApbedError(f"{path} = {value!r}: expected one of {', '.join(self.choices)}")
+        if self.low is not None and value < self.low:
+            raise ApbedError(f"{path} = {value}: expected at least {self.low:g}")
+        if self.high is not None and value > self.high:
+            raise ApbedError(f"{path} = {value}: expected at most {self.high:g}")
+        return value
+
+
+# Seconds are virtual. `ap` is the access point's device, `station` each station's.
+KEYS: dict[str, Key] = {
+    "schema": Key(int, low=1, high=1),
+    "name": Key(str),
+    "title": Key(str),
+    "source": Key(str, ""),
+    "kernel": Key(str, "default"),
+    "seed": Key(int, 1, 0, 2**63 - 1),
+    "duration_s": Key(float, low=1, high=86400),
+    "warmup_s": Key(float, 0.0, 0, 86400),
+    "medium.phy": Key(str, "hrdsss-11"),  # dcfmedium knows its profiles and refuses others
+    "medium.eifs": Key(bool, True),
+    "medium.retry": Key(int, 7, 1, 255),
+    "medium.rates": Key(str, "fixed", choices=("fixed", "kernel")),
+    "medium.edca": Key(str, "off"),
+    "medium.rts": Key(int, -1, -1, 2**20),
+    "medium.channel": Key(str, "ideal"),
+    "medium.stations": Key(str, ""),
+    "medium.hidden": Key(str, ""),
+    "medium.pcap": Key(bool, False),
+    "medium.record": Key(bool, False),
+    "ap.qdisc": Key(str),
+    "ap.inflight": Key(int, 0, 0, 1000),
+    "mix": Key(str, ""),
+    "ap.watch": Key(bool, False),
+    "station.count": Key(int, low=1, high=50),
+    "station.qdisc": Key(str, "pfifo limit 100"),
+    "station.inflight": Key(int, 1, 0, 1000),
+    "station.retry": Key(int, 0, 0, 255),
+    "station.window": Key(int, 0, 0, 2**30),
+    "wired.delay_ms": Key(float, 0.0, 0, 10000),
+    "wired.window": Key(int, 0, 0, 2**30),
+    "tcp.mss": Key(int, 0, 0, 1460),
+}
+# Known, and filled with their defaults, when there is a [workload].
+WORKLOAD_KEYS: dict[str, Key] = {
+    "workload.load_mbps": Key(float, low=0.001, high=10000),
+    "workload.sizes": Key(str, choices=("pareto", "exponential", "list")),
+    "workload.min_bytes": Key(int, 9000, 1, 2**40),
+    "workload.max_bytes": Key(int, 19_500_000, 1, 2**40),
+    "workload.mean_bytes": Key(float, 60000.0, 1, 2**40),
+    "workload.alpha": Key(float, 0.0, 0, 100),
+    "workload.list_bytes": Key(list, []),
+    "workload.down_share": Key(float, 0.66, 0, 1),
+    "workload.stop_s": Key(float, 0.0, 0, 86400),
+}
+FLOW_KEYS: dict[str, Key] = {
+    "id": Key(str),
+    "station": Key(str),
+    "dir": Key(str, choices=("up", "down", "pulse", "pulse_down")),
+    "start_s": Key(float, 0.0, 0, 86400),
+    "seconds": Key(float, 0.0, 0, 86400),
+    "bytes": Key(int, 0, 0, 2**40),
+    "count": Key(int, 0, 0, 10**9),
+    "every_s": Key(float, 0.0, 0, 86400),
+    "renew_s": Key(float, 0.0, 0, 86400),
+    "stagger_s": Key(float, 0.0, 0, 86400),  # of station "each"; no flow has it
+}
+SLEEP_KEYS: dict[str, Key] = {
+    "station": Key(str),
+    "start_s": Key(int, low=1, high=86400),
+    "seconds": Key(int, low=1, high=86400),
+}
+NOT_SWEPT = ("schema", "name", "title", "source", "workload.list_bytes")
+# The names `params` uses for the keys that every run has there.
+PARAMETER = {"ap.qdisc": "qdisc", "ap.inflight": "inflight", "seed": "seed", "kernel": "kernel"}
+
+
+def refuse_unknown(given: Iterable[str], known: Iterable[str]) -> None:
+    """ApbedError for the first key that does not exist, with the nearest one that does."""
+    for path in given:
+        if path not in known:
+            close = difflib.get_close_matches(path, list(known), n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
+            raise ApbedError(f"unknown key {path!r}; {hint}")
+
+
+def checked(spec: Mapping[str, Key], table: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a table of its own, such as [[flow]]; only those that it gives."""
+    refuse_unknown(table, spec)
+    values = {key: spec[key].check(key, value) for key, value in table.items()}
+    for key, one in spec.items():
+        if one.default is None and key not in values:
+            raise ApbedError(f"{key} is missing")
+    return values
+
+
+def _kind_name(kind: type) -> str:
+    names = {int: "a whole number", float: "a number", str: "a string", bool: "true or false"}
+    return names.get(kind, "a list")

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""One run as typed values: parsed from a scenario, read by the guest and by the analysis.
+
+Principle: plan.json holds these values and nothing else, so that everyone who reads it gets
+what was parsed. Seconds are virtual, and moments are seconds after t0, when the flows begin.
+Standard library only: the guest reads plans with the system's own Python.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+SCHEMA = 2
+
+
+@dataclass(frozen=True)
+class Medium:
+    """The air between the radios, in dcfmedium's words."""
+
+    phy: str
+    eifs: bool
+    retry: int  # attempts at a frame, the first one included
+    rates: str  # "fixed", or "kernel": mac80211 chooses them
+    edca: str
+    rts: int  # bytes from which on RTS comes first; -1: never
+    channel: str
+    stations: dict[str, str]  # name -> what only its radio has: "rate=1"
+    hidden: tuple[str, ...]  # "A:B": two that do not hear each other
+    pcap: bool
+    record: bool
+
+
+@dataclass(frozen=True)
+class AccessPoint:
+    """The device under test. `inflight`: packets below the qdisc at most, 0 for no bound."""
+
+    qdisc: str
+    inflight: int
+    watch: bool  # keep the qdisc's statistics of every second
+
+
+@dataclass(frozen=True)
+class Stations:
+    """What all stations have in common: sta1, sta2... up to `count`."""
+
+    count: int
+    qdisc: str
+    inflight: int  # as the access point's
+    retry: int  # attempts at a frame; 0: as the medium's
+    window: int  # bytes, the largest receive window; 0: the kernel chooses
+    sysctls: dict[str, int | str]
+
+
+@dataclass(frozen=True)
+class Wired:
+    """The host behind the access point, and the wire between them."""
+
+    delay_ms: float  # each way
+    window: int  # as a station's
+    sysctls: dict[str, int | str]
+
+
+@dataclass(frozen=True)
+class Tcp:
+    """What every machine asks of its peers. `mss`: bytes, 0 for the device's own."""
+
+    mss: int
+
+
+@dataclass(frozen=True)
+class Flow:
+    """A connection that lasts `seconds` or carries `bytes`, or a stream of datagrams.
+
+    `dir` is up or down for a connection; pulse (up) or pulse_down for `count` datagrams of
+    `bytes` each, one every `every_s`.
+    """
+
+    id: str
+    station: str
+    dir: str
+    start_s: float
+    seconds: float | None = None
+    bytes: int | None = None
+    count: int | None = None
+    every_s: float | None = None
+
+    @property
+    def pulse(self) -> bool:
+        """Whether it is a stream of datagrams."""
+        return self.dir.startswith("pulse")
+
+
+@dataclass(frozen=True)
+class Sleep:
+    """A station in power save, for whole seconds."""
+
+    station: str
+    start_s: int
+    seconds: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that decides how a run comes out, but the kernel and the programs."""
+
+    seed: int
+    duration_s: float
+    warmup_s: float  # not measured
+    medium: Medium
+    ap: AccessPoint
+    station: Stations
+    wired: Wired
+    tcp: Tcp
+    flows: tuple[Flow, ...]
+    transfers: tuple[Flow, ...]  # of the workload, by start
+    sleeps: tuple[Sleep, ...]
+
+    @property
+    def stations(self) -> list[str]:
+        """The stations' names, in the order of their radios."""
+        return station_names(self.station.count)
+
+    def to_json(self) -> dict[str, Any]:
+        """As plan.json has it; a flow has only the keys that mean something for it."""
+        table = asdict(self)
+        for name in ("flows", "transfers"):
+            table[name] = [_known(flow) for flow in table[name]]
+        return {"schema": SCHEMA} | table
+
+    @classmethod
+    def from_json(cls, table: dict[str, Any]) -> Plan:
+        """The plan that `to_json` gave; ValueError if it is none, or of another schema."""
+        if table.get("schema") != SCHEMA:
+            raise ValueError(f"a plan of schema {table.get('schema')}; expected {SCHEMA}")
+        try:
+            medium = table["medium"] | {"hidden": tuple(table["medium"]["hidden"])}
+            return cls(
+                seed=table["seed"],
+                duration_s=table["duration_s"],
+                warmup_s=table["warmup_s"],
+                medium=Medium(**medium),
+                ap=AccessPoint(**table["ap"]),
+                station=Stations(**table["station"]),
+                wired=Wired(**table["wired"]),
+                tcp=Tcp(**table["tcp"]),
+                flows=tuple(Flow(**one) for one in table["flows"]),
+                transfers=tuple(Flow(**one) for one in table["transfers"]),
+                sleeps=tuple(Sleep(**one) for one in table["sleeps"]),
+            )
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"a broken plan: {error}") from error
+
+
+@dataclass(frozen=True)
+class Programs:
+    """What a plan is carried out with, by this machine's absolute paths."""
+
+    modules: tuple[str, ...]  # in the order they must be loaded
+    hwsim: str  # mac80211_hwsim.ko
+    dcfmedium: str
+    flowgen: str
+    tc_lib_dir: str
+
+
+def write(path: Path, plan: Plan, programs: Programs) -> None:
+    """plan.json, for the guest."""
+    table = plan.to_json() | {"programs": asdict(programs)}
+    path.write_text(json.dumps(table, indent=1) + "\n")
+
+
+def read(path: Path) -> tuple[Plan, Programs]:
+    """What `write` wrote; ValueError if it is something else."""
+    table = json.loads(path.read_text())
+    return Plan.from_json(table), Programs(**table["programs"])
+
+
+def station_names(count: int) -> list[str]:
+    """sta1, sta2..."""
+    return [f"sta{number}" for number in range(1, count + 1)]
+
+
+def _known(flow: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in flow.items() if value is not None}

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Reference and manual pages name what there is: options, counters, a scenario's keys, programs."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from apbed.scenario.keys import KEYS, WORKLOAD_KEYS
+from tests.documentation.pages import TOP
+
+REFERENCE = TOP / "Documentation" / "reference"
+KINDS = ("lasack", "ackwrr", "inflight")
+OPTION = re.compile(r'\{ (?:\.name = )?"(\w+)",\s*(?:\.attribute = )?TCA_')
+COUNTER = re.compile(r'print_(?:count|color_\w+)\((?:PRINT_ANY, COLOR_NONE,\s*)?"(\w+)"')
+# Shown by every qdisc with a bound; inflight's page has them for all three.
+BELOW = "in_flight"
+# Parts of programs that are on the page.
+PARTS = {"random_changes.py", "capture_packets.py", "ackskip_guest.sh", "ack_trace.py"}
+
+
+def plugin(kind: str) -> str:
+    """The source of a kind's tc plugin."""
+    return (TOP / "tc" / f"q_{kind}.c").read_text()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("page", ["Documentation/reference/{}.md", "tc/man8/tc-{}.8"])
+def test_options_and_counters_are_described(kind: str, page: str) -> None:
+    """Every option and every counter that tc knows of a kind is on its pages."""
+    text = (TOP / page.format(kind)).read_text()
+    names = set(OPTION.findall(plugin(kind))) | set(COUNTER.findall(plugin(kind)))
+    assert names >= {"limit"}
+    missing = {name for name in names if not re.search(rf"\b{name}\b", text)}
+    assert not missing
+
+
+def test_counters_below_are_described() -> None:
+    """The counters that all kinds share are on the pages of inflight."""
+    shared = (TOP / "tc" / "qdisc_options.c").read_text().partition("void print_below")[2]
+    names = set(COUNTER.findall(shared))
+    assert BELOW in names
+    for page in (REFERENCE / "inflight.md", TOP / "tc" / "man8" / "tc-inflight.8"):
+        assert not {name for name in names if not re.search(rf"\b{name}\b", page.read_text())}
+
+
+def test_scenario_keys_are_described() -> None:
+    """The tables of the laboratory's page have every key of a scenario, and no other."""
+    cells = re.findall(r"^\| (`[^|]+) \|", (REFERENCE / "testbed.md").read_text(), re.MULTILINE)
+    named = {word for cell in cells for word in re.findall(r"`([a-z_.]+)`", cell)}
+    known = set(KEYS) | set(WORKLOAD_KEYS)
+    assert not known - named
+    sections = {key.split(".")[0] for key in known if "." in key}
+    assert not {word for word in named - known if word.split(".")[0] in sections}
+
+
+def test_self_tests_are_described() -> None:
+    """Every program of the self-tests that is run by itself is on their page."""
+    text = (REFERENCE / "self-tests.md").read_text()
+    folders = [TOP / "selftests" / name for name in ("qdisc", "tcp", "wifi")]
+    programs = {path.name for folder in folders for path in folder.glob("*.[ps][yh]")}
+    assert "parents.py" in programs
+    missing = {name for name in programs - PARTS if f"`{name}" not in text}
+    assert not missing

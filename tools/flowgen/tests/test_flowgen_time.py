@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""flowgen's times, and what is left of a flow that is cut short, in a lab kernel's virtual time.
+
+Between client and server is a link with a rate, because in virtual time an unlimited one carries
+without end at one instant, and windows are small enough that it loses nothing. A program that
+polls would stop virtual time for good, so each of these tests is also one that nothing polls.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from apbed.checkout import BUILD
+from apbed.kernels import lab
+from apbed.kernels.cache import LabKernel
+
+MS = 0.001  # what a scheduler of processes without cost may add, and far more
+RATE_MBPS, WINDOW = 200, 65536  # WINDOW in bytes, of each connection
+QUEUE_S = WINDOW * 8 / (RATE_MBPS * 1e6)  # for which one connection's packets can wait
+ARRIVALS = [
+    (f"t{number}", ("up", "down")[number % 2], 1000 + 7 * number, number * 0.004)
+    for number in range(100)
+]
+
+SCRIPT = """\
+set -e
+ip netns add far
+ip link add dev0 type veth peer name dev0 netns far
+for side in near:1 far:2; do
+    on=
+    [ ${{side%:*}} = near ] || on="ip netns exec far"
+    $on ip addr add 10.9.0.${{side#*:}}/24 dev dev0
+    $on ip link set dev0 up
+    $on tc qdisc add dev dev0 root netem rate {rate}mbit limit 10000
+    $on sysctl -qw "net.ipv4.tcp_rmem=4096 {window} {window}"
+done
+
+# server NAME: one whose lines are in NAME.server
+server() {{
+    ip netns exec far {flowgen} serve --port 7001 --interval 0.1 --out $1.server &
+    server=$!
+    name=$1
+    sleep 0.1
+}}
+
+# Its last acknowledgements come first.
+stop() {{
+    sleep 0.1
+    kill -TERM $server
+    wait $server
+}}
+
+# client NAME COMMAND OPTION...: its lines in NAME.client, its status in NAME.status
+client() {{
+    lines=$1 command=$2
+    shift 2
+    status=0
+    {flowgen} $command --host 10.9.0.2 --port 7001 "$@" > $lines.client 2> $lines.said || status=$?
+    echo $status > $lines.status
+}}
+
+# in_seconds S: the moment of CLOCK_MONOTONIC so much later, in $moment
+in_seconds() {{
+    moment=$(awk -v after=$1 '{{ printf "%.9f", $1 + after }}' /proc/uptime)
+}}
+
+# A process behind a shell function would not get the signal.
+client_in_background() {{
+    lines=$1 command=$2
+    shift 2
+    {flowgen} $command --host 10.9.0.2 --port 7001 "$@" > $lines.client 2> $lines.said &
+    client=$!
+}}
+
+end_client() {{
+    status=0
+    wait $client || status=$?
+    echo $status > $lines.status
+}}
+
+for dir in up down; do
+    server timed-$dir
+    client timed-$dir run --id f --dir $dir --seconds 0.95 --interval 0.1
+    stop
+    for size in "--seconds 30" "--bytes 1000G"; do
+        cut=cut-$dir-${{size%% *}}
+        server $cut
+        client_in_background $cut run --id f --dir $dir $size
+        sleep 0.3
+        kill -TERM $client
+        end_client
+        stop
+    done
+done
+
+server told
+in_seconds 1
+echo $moment > told.moment
+client told run --id f --dir down --bytes 1k --start-at $moment
+stop
+
+server many
+for number in $(seq 0 29); do
+    size="--seconds 0.5"
+    [ $((number % 3)) -ne 0 ] || size="--bytes 200k"
+    dir=up
+    [ $((number % 2)) -eq 0 ] || dir=down
+    {flowgen} run --host 10.9.0.2 --port 7001 --id f$number --dir $dir $size > many.$number &
+    clients="$clients $!"
+done
+for one in $clients; do
+    wait $one
+done
+stop
+
+server listed
+in_seconds 1
+echo $moment > listed.moment
+client listed run --list arrivals --start-at $moment
+stop
+
+server cut-list
+client_in_background cut-list run --list cut
+sleep 0.3
+kill -TERM $client
+end_client
+stop
+
+server cut-server
+client_in_background cut-server run --id f --dir down --seconds 30
+sleep 0.2
+stop
+end_client
+
+server pulse
+client pulse pulse --id p --count 20 --every 0.02 --bytes 160
+stop
+
+server held-up
+client_in_background held-up pulse --id p --count 100 --every 0.01 --bytes 160
+sleep 0.005
+kill -STOP $server
+sleep 0.3
+kill -CONT $server
+end_client
+stop
+
+server idle
+in_seconds 1000
+client_in_background waiting run --id w --dir up --seconds 1 --start-at $moment
+waiting=$client
+ip netns exec far /usr/bin/python3 -c '
+import socket, time
+with socket.create_server(("10.9.0.2", 7002)):
+    time.sleep(1000)
+' &
+sleep 1
+{flowgen} run --host 10.9.0.2 --port 7002 --id s --dir up --seconds 100 > stuck.client &
+stuck=$!
+sleep 2
+# Processor time and context switches: a process that wakes up has one more.
+for when in before after; do
+    for pid in $server $waiting $stuck; do
+        cut -d ' ' -f 14,15 /proc/$pid/stat
+        grep ctxt_switches /proc/$pid/status
+    done > idle.$when
+    sleep 30
+done
+kill $waiting $stuck
+"""
+
+
+@pytest.fixture(scope="module")
+def out(lab_kernel: LabKernel, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the guest has left everybody's lines."""
+    place = tmp_path_factory.mktemp("flowgen")
+    (place / "arrivals").write_text(
+        "".join(f"{i} {d} {n} {offset:.9f}\n" for i, d, n, offset in ARRIVALS)
+    )
+    (place / "cut").write_text("done down 1000 0\nshort down 1000000000000 0\nlater up 1000 60\n")
+    flowgen = BUILD / "bin" / "flowgen"
+    script = SCRIPT.format(flowgen=flowgen, rate=RATE_MBPS, window=WINDOW)
+    (place / "script.sh").write_text(script)
+    console = place / "console"
+    guest = lab.Guest(lab_kernel, ["sh", str(place / "script.sh")], place, place, console=console)
+    done = lab.boot(guest, lab.Watchdog())
+    assert done.status == 0, done.why or console.read_text()
+    return place
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    """JSON lines."""
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def record(entries: list[dict[str, Any]], name: str) -> dict[str, Any]:
+    """The one "flow" line of a flow."""
+    (found,) = (entry for entry in entries if entry["id"] == name and entry["event"] == "flow")
+    return found
+
+
+def ends(out: Path, case: str, status: int = 0) -> tuple[list[dict[str, Any]], ...]:
+    """The client's lines and the server's; the client must have ended so."""
+    assert (out / f"{case}.status").read_text() == f"{status}\n", (out / f"{case}.said").read_text()
+    return lines(out / f"{case}.client"), lines(out / f"{case}.server")
+
+
+@pytest.mark.parametrize("direction", ["up", "down"])
+def test_timed_flow_ends_at_both_ends(out: Path, direction: str) -> None:
+    """The flow lasts what was asked, and the receiver's samples lead to its total."""
+    ours, theirs = ends(out, f"timed-{direction}")
+    client, other = record(ours, "f"), record(theirs, "f")
+    assert client["end_s"] - client["start_s"] == pytest.approx(0.95, abs=MS)
+    # The reset waits in the queue behind the last data.
+    assert other["end_s"] == pytest.approx(client["end_s"], abs=QUEUE_S + MS)
+    receiving, sender = (theirs, client) if direction == "up" else (ours, other)
+    receiver = record(receiving, "f")
+    series = [entry for entry in receiving if entry["id"] == "f" and entry["event"] == "sample"]
+    assert len(series) == 9
+    for number, sample in enumerate(series, 1):
+        assert sample["t_s"] - receiver["start_s"] == pytest.approx(0.1 * number, abs=MS)
+    counts = [sample["bytes"] for sample in series]
+    assert counts[0] > 0 and counts == sorted(counts) and counts[-1] <= receiver["bytes"]
+    # The reset loses what was received and not read, and acknowledgements on their way.
+    assert sender["bytes"] == pytest.approx(receiver["bytes"], rel=0.05)
+    assert 0.5 * RATE_MBPS <= receiver["bytes"] * 8e-6 / 0.95 <= RATE_MBPS
+
+
+def test_flow_starts_when_told(out: Path) -> None:
+    """--start-at is a moment of CLOCK_MONOTONIC."""
+    moment = float((out / "told.moment").read_text())
+    flow = record(ends(out, "told")[0], "f")
+    assert moment <= flow["start_s"] <= moment + MS
+
+
+def test_one_server_serves_many_flows_at_once(out: Path) -> None:
+    """Thirty flows of both kinds and directions, at the same time."""
+    entries = lines(out / "many.server")
+    for number in range(30):
+        for flow in (record(entries, f"f{number}"), *lines(out / f"many.{number}")):
+            assert flow["error"] is None
+            assert flow["bytes"] > 0 if number % 3 else flow["bytes"] == 200_000
+
+
+def test_one_process_makes_all_listed_flows(out: Path) -> None:
+    """A hundred arrivals of both directions: each at its time, whole, with both ends' records."""
+    origin = float((out / "listed.moment").read_text())
+    ours, theirs = ends(out, "listed")
+    for name, direction, size, offset in ARRIVALS:
+        client, other = record(ours, name), record(theirs, name)
+        assert client["bytes"] == other["bytes"] == size
+        assert client["dir"] == other["dir"] == direction
+        assert client["side"] == ("sender" if direction == "up" else "receiver")
+        assert client["error"] is None and client["end_s"] is not None
+        assert origin + offset - 1e-6 <= client["start_s"] <= origin + offset + MS
+    assert len(ours) == len(theirs) == len(ARRIVALS)
+
+
+def test_an_interrupted_list_reports_every_flow(out: Path) -> None:
+    """One ends, one is cut short, one had not begun: three records."""
+    entries, _ = ends(out, "cut-list")
+    assert record(entries, "done")["end_s"] is not None
+    assert record(entries, "short")["end_s"] is None and record(entries, "short")["bytes"] > 0
+    assert record(entries, "later")["start_s"] is None
+
+
+@pytest.mark.parametrize("direction", ["up", "down"])
+@pytest.mark.parametrize("size", ["--seconds", "--bytes"])
+def test_interrupted_flow_has_no_end(out: Path, direction: str, size: str) -> None:
+    """SIGTERM at the client writes what is known; the server's record follows the reset."""
+    ours, theirs = ends(out, f"cut-{direction}-{size}")
+    flow, other = record(ours, "f"), record(theirs, "f")
+    assert flow["end_s"] is None and flow["error"] is None and flow["bytes"] > 0
+    assert other["bytes"] > 0 and other["error"] is None
+    assert (other["end_s"] is None) == (size == "--bytes")
+
+
+def test_server_writes_unfinished_flows_at_sigterm(out: Path) -> None:
+    """A flow cut short by the server's end has no end there and failed at the client."""
+    ours, theirs = ends(out, "cut-server", status=1)
+    flow = record(theirs, "f")
+    assert flow["end_s"] is None and flow["bytes"] > 0
+    assert "closed by the server" in (out / "cut-server.said").read_text()
+    assert "closed by the server" in record(ours, "f")["error"]
+
+
+def test_pulse_keeps_its_schedule(out: Path) -> None:
+    """20 datagrams of 160 bytes, one each 20 ms, are 3200 bytes in 19 intervals."""
+    sent, received = (record(entries, "p") for entries in ends(out, "pulse"))
+    assert sent["bytes"] == received["bytes"] == 3200
+    for end in (sent, received):
+        assert end["end_s"] - end["first_byte_s"] == pytest.approx(19 * 0.02, abs=MS)
+        assert end["retrans"] is None and end["error"] is None
+
+
+def test_the_receiver_of_a_pulse_knows_how_long_each_datagram_took(out: Path) -> None:
+    """Held up for 0.3 s, 5 ms after the first of 100 datagrams that leave every 10 ms: the next
+    ones waited for what was left of it. Each is written down once, before the flow's own line."""
+    _, entries = ends(out, "held-up")
+    delays = [us for entry in entries if entry["event"] == "delays" for us in entry["us"]]
+    assert len(delays) == 100 and min(delays) >= 0
+    for number in range(1, 30):
+        assert delays[number] == pytest.approx(305_000 - number * 10_000, abs=1000)
+    assert max([delays[0], *delays[31:]]) < 1000
+    assert entries[-1]["event"] == "flow"
+
+
+def test_nothing_polls(out: Path) -> None:
+    """An idle server, a waiting client and a sender whose peer does not read sleep for 30 s."""
+    before = (out / "idle.before").read_text()
+    assert len(before.splitlines()) == 3 * 3
+    assert (out / "idle.after").read_text() == before
