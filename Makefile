@@ -53,14 +53,14 @@ demo: all			## the access point, FIFO and fq_codel against LAS-ACK
 	@$(APBED) run testbed/scenarios/demo.toml --out out/demo
 
 check: all debug		## every test that fits in half an hour
-	@$(PYTHON) -m apbed.checks
+	@$(PYTHON) -m tests.runner
 
 check-all: all debug		## check, and the same in every supported kernel
 	@for version in $(VERSIONS); do \
 		$(APBED) kernel build --version $$version || exit; \
 	done
 	@$(APBED) kernel build --stock
-	@$(PYTHON) -m apbed.checks --all
+	@$(PYTHON) -m tests.runner --all
 
 clean:				## remove build/ and out/; .venv and the kernels stay
 	rm -rf build out

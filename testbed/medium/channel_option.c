@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "channel_option.h"
-#include "core/error_rate.h"
+#include "core/phy/error_rate.h"
 #include "options.h"
 
 double parse_snr(const char *option, const char *text)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "options.h"
-#include "core/phy_rate.h"
+#include "core/phy/phy_rate.h"
 
 static void complain(const char *format, va_list args)
 {

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/phy.h"
+#include "core/phy/phy.h"
 
 #define EXIT_USAGE	2
 

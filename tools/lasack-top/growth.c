@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "die.h"
 #include "discipline.h"
 
 static void *grow(void *array, size_t count, size_t size)

@@ -14,12 +14,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "die.h"
 #include "json.h"
 #include "screen.h"
 #include "text.h"
 #include "top.h"
-
-#define NSEC_PER_SEC	1000000000
 
 static const char usage_text[] =
 "Usage: lasack-top [--device DEV] [--interval S] [--sort KEY] [--once] [--json]\n"
@@ -47,19 +46,6 @@ static const char usage_text[] =
 "  lasack-top -d wlan0 -i 5 -s rate     every five seconds, the fastest first\n"
 "  lasack-top --once                    one table, for a report\n"
 "  lasack-top --json | jq '.flows[] | [.to.address, .direction, .rate_bps]'\n";
-
-void die(const char *format, ...)
-{
-	va_list args;
-
-	screen_close();
-	fputs("lasack-top: ", stderr);
-	va_start(args, format);
-	vfprintf(stderr, format, args);
-	va_end(args);
-	fputc('\n', stderr);
-	exit(1);
-}
 
 static void __attribute__((noreturn, format(printf, 1, 2)))
 misuse(const char *format, ...)
@@ -136,29 +122,6 @@ static void parse_options(struct top *top, int argc, char **argv)
 	}
 	if (optind < argc)
 		misuse("unexpected argument %s", argv[optind]);
-}
-
-int64_t monotonic_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
-}
-
-void top_look(struct top *top)
-{
-	bool first = !top->now.qdisc_count;
-	struct snapshot next = { };
-
-	if (!source_read(top->source, top->ifindex, &next))
-		die("no lasack or ackwrr on %s%s", top->device,
-		    first ? "; " ATTACH_ONE : " any more");
-	snapshot_clear(&top->before);
-	top->before = top->now;
-	top->now = next;
-	snapshot_compare(&top->now, first ? NULL : &top->before);
-	snapshot_sort(&top->now, top->sort);
 }
 
 static int columns(void)

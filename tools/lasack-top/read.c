@@ -17,6 +17,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "die.h"
 #include "discipline.h"
 #include "read.h"
 

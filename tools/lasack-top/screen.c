@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "die.h"
 #include "screen.h"
 #include "text.h"
 
@@ -34,6 +35,16 @@ bool screen_usable(void)
 	return setupterm(NULL, STDOUT_FILENO, &found) == OK && cursor_address;
 }
 
+/* The terminal as it was; does nothing if it is. */
+static void screen_close(void)
+{
+	if (!screen)
+		return;
+	endwin();
+	delscreen(screen);
+	screen = NULL;
+}
+
 static void screen_open(void)
 {
 	static const int ending[] = { SIGINT, SIGTERM, SIGQUIT };
@@ -42,6 +53,7 @@ static void screen_open(void)
 	for (size_t i = 0; i < sizeof(ending) / sizeof(*ending); i++)
 		if (!sigaction(ending[i], NULL, &old) && old.sa_handler != SIG_IGN)
 			sigaction(ending[i], &action, NULL);
+	die_after(screen_close);
 	screen = newterm(NULL, stdout, stdin);
 	if (!screen)
 		die("cannot draw on this terminal; try lasack-top --once");
@@ -50,15 +62,6 @@ static void screen_open(void)
 	nodelay(stdscr, TRUE);
 	keypad(stdscr, TRUE);
 	curs_set(0);
-}
-
-void screen_close(void)
-{
-	if (!screen)
-		return;
-	endwin();
-	delscreen(screen);
-	screen = NULL;
 }
 
 static void draw_keys(const struct top *top)
@@ -136,8 +139,8 @@ static bool wait_until(int64_t then, const sigset_t *signals)
 
 	if (left < 0)
 		left = 0;
-	ts.tv_sec = left / 1000000000;
-	ts.tv_nsec = left % 1000000000;
+	ts.tv_sec = left / NSEC_PER_SEC;
+	ts.tv_nsec = left % NSEC_PER_SEC;
 	ppoll(&keys, 1, &ts, signals);
 	return !(keys.revents & (POLLHUP | POLLERR | POLLNVAL));
 }

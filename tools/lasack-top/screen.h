@@ -11,7 +11,4 @@ bool screen_usable(void);
 /* After a first look. Runs until q or a signal; returns, or ends by that signal, with the terminal restored. */
 void screen_run(struct top *top);
 
-/* The terminal as it was; does nothing if it is. */
-void screen_close(void);
-
 #endif

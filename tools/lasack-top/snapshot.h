@@ -92,8 +92,4 @@ enum direction flow_direction(const struct flow *flow);
 size_t snapshot_total(const struct snapshot *snapshot, const struct discipline *of,
 		      struct qdisc *total);
 
-/* Prints "lasack-top: ..." and exits 1, leaving the terminal as it was. */
-void die(const char *format, ...)
-	__attribute__((noreturn, format(printf, 1, 2)));
-
 #endif

@@ -8,6 +8,8 @@
 #include "read.h"
 #include "snapshot.h"
 
+#define NSEC_PER_SEC	1000000000
+
 struct top {
 	struct source *source;
 	int ifindex;
@@ -21,6 +23,7 @@ struct top {
 /* Looks again; ends the program if the queue discipline has gone. */
 void top_look(struct top *top);
 
+/* CLOCK_MONOTONIC, in ns. */
 int64_t monotonic_ns(void);
 
 #endif

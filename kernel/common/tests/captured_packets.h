@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Frames that a Linux stack sent, one of each shape. Written by
- * selftests/capture_packets.py, which says how; not to be edited.
+ * selftests/qdisc/capture_packets.py, which says how; not to be edited.
  */
 #ifndef LASACK_TESTS_CAPTURED_PACKETS_H
 #define LASACK_TESTS_CAPTURED_PACKETS_H

@@ -9,7 +9,7 @@
  * kernel's own checkers (KASAN, UBSAN, lockdep, kmemleak) are the judges; what
  * is asserted here is that no packet gets lost between the counters.
  *
- * selftests/fuzz_packets.sh makes the device and loads this, after test_parameters.
+ * selftests/qdisc/fuzz_packets.sh makes the device and loads this, after test_parameters.
  */
 #include <kunit/test.h>
 #include <linux/if_arp.h>

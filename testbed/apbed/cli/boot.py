@@ -14,7 +14,7 @@ from apbed.kernels import lab
 EXAMPLES = """\
 examples:
   apbed boot -- uname -a
-  apbed boot --debug -- sh selftests/qdisc_churn.sh
+  apbed boot --debug -- sh selftests/qdisc/qdisc_churn.sh
   apbed boot --kernel 7.2 --out /tmp/x -- sh -c 'dmesg > /tmp/x/log'
 
 The host's file system is the root, read-only; only --out is writable. Time is virtual.

@@ -13,7 +13,7 @@ examples:
   apbed distro fetch
   make -C kernel KDIR="$(apbed distro tree)"
   apbed distro boot -- uname -a
-  apbed distro boot --cpus 2 -- sh selftests/ackskip_guest.sh churn
+  apbed distro boot --cpus 2 -- sh selftests/tcp/ackskip_guest.sh churn
 
 The host's file system is the root, read-only; nothing is installed, KVM is not used.
 """

@@ -129,26 +129,7 @@ static bool named(const struct mac *mac, int station, const char *name)
 	return !strcmp(mac->stations[station].config.name, name);
 }
 
-void air_hide(struct mac *mac, int station)
-{
-	for (unsigned int i = 0; i < mac->config.n_hidden; i++) {
-		const struct mac_hidden_pair *pair = &mac->config.hidden[i];
-
-		for (int j = 0; j < mac->n_stations; j++)
-			if ((named(mac, station, pair->name[0]) &&
-			     named(mac, j, pair->name[1])) ||
-			    (named(mac, station, pair->name[1]) &&
-			     named(mac, j, pair->name[0])))
-				mac_set_hidden(mac, station, j);
-	}
-	/* What its radio's other categories do not hear. */
-	for (int i = 0; i < station; i++)
-		for (int j = 0; same_radio(mac, i, station) && j < station; j++)
-			if (set_has(&mac->hidden[i], j))
-				mac_set_hidden(mac, station, j);
-}
-
-void mac_set_hidden(struct mac *mac, int a, int b)
+void air_part(struct mac *mac, int a, int b)
 {
 	for (int i = 0; i < mac->n_stations; i++)
 		for (int j = 0; same_radio(mac, a, i) && j < mac->n_stations; j++)
@@ -159,10 +140,23 @@ void mac_set_hidden(struct mac *mac, int a, int b)
 	mac->rewire = true;
 }
 
-void mac_set_channel(struct mac *mac, int station, unsigned int freq)
+void air_hide(struct mac *mac, int station)
 {
-	mac->stations[station].config.freq = freq;
-	mac->rewire = true;
+	for (unsigned int i = 0; i < mac->config.n_hidden; i++) {
+		const struct mac_hidden_pair *pair = &mac->config.hidden[i];
+
+		for (int j = 0; j < mac->n_stations; j++)
+			if ((named(mac, station, pair->name[0]) &&
+			     named(mac, j, pair->name[1])) ||
+			    (named(mac, station, pair->name[1]) &&
+			     named(mac, j, pair->name[0])))
+				air_part(mac, station, j);
+	}
+	/* What its radio's other categories do not hear. */
+	for (int i = 0; i < station; i++)
+		for (int j = 0; same_radio(mac, i, station) && j < station; j++)
+			if (set_has(&mac->hidden[i], j))
+				air_part(mac, station, j);
 }
 
 static bool in_hearing(const struct mac *mac, int a, int b)

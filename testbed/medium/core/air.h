@@ -6,32 +6,9 @@
 #ifndef DCFMEDIUM_AIR_H
 #define DCFMEDIUM_AIR_H
 
-#include "mac.h"
+#include <stdbool.h>
 
-static inline bool set_has(const struct mac_set *set, int i)
-{
-	return set->bits[i / 64] >> (i % 64) & 1;
-}
-
-static inline void set_add(struct mac_set *set, int i)
-{
-	set->bits[i / 64] |= 1ULL << (i % 64);
-}
-
-static inline void set_remove(struct mac_set *set, int i)
-{
-	set->bits[i / 64] &= ~(1ULL << (i % 64));
-}
-
-static inline bool set_empty(const struct mac_set *set)
-{
-	return !(set->bits[0] | set->bits[1]);
-}
-
-static inline bool sets_meet(const struct mac_set *a, const struct mac_set *b)
-{
-	return (a->bits[0] & b->bits[0]) | (a->bits[1] & b->bits[1]);
-}
+#include "state.h"
 
 /* Whether what @from sends is heard by @to; each hears itself. */
 static inline bool air_hears(const struct mac *mac, int to, int from)
@@ -70,6 +47,9 @@ bool air_spoilt_for_all(const struct mac *mac, int from);
 
 /* Apply the hidden pairs of the configuration to station @station, which is new. */
 void air_hide(struct mac *mac, int station);
+
+/* The radios of @a and @b do not hear each other from when air_rewire() is called. */
+void air_part(struct mac *mac, int a, int b);
 
 /* Station @i, which is new, hears others and is heard. */
 void air_wire(struct mac *mac, int i);

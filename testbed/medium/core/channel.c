@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "channel.h"
-#include "error_rate.h"
+#include "phy/error_rate.h"
 
 /* Streams of one link for different purposes must differ. */
 enum channel_stream {

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "phy_rate.h"
+#include "phy/phy_rate.h"
 #include "rng.h"
 
 enum channel_kind {

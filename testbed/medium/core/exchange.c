@@ -2,34 +2,16 @@
 /* Frame exchanges of IEEE Std 802.11-2012, 9.3 and 9.12: see exchange.h. */
 #include <limits.h>
 
+#include "access.h"
+#include "air.h"
+#include "channel.h"
+#include "digest.h"
 #include "exchange.h"
+#include "outcome.h"
+#include "psdu.h"
+#include "reception.h"
+#include "release.h"
 #include "reorder.h"
-
-/* Whether @bytes at @rate in @start .. @end cross between @s and @to. */
-static bool crosses(struct mac *mac, const struct mac_station *s, int to,
-		    ns_t start, ns_t end, unsigned int bytes, unsigned int rate)
-{
-	int from = s - mac->stations;
-
-	if (to < 0 || to == from || mac->config.channel.kind == CHANNEL_IDEAL)
-		return true;
-	if (mac->config.channel.kind == CHANNEL_SNR)
-		return channel_hears(mac_link(mac, from, to), &s->quality,
-				     &mac->stations[to].quality,
-				     phy_rate_of(mac->config.phy, rate), bytes);
-	return channel_passes(&mac->config.channel, mac_link(mac, from, to),
-			      mac->mark, start, end, bytes, s->coded);
-}
-
-bool mac_reaches(struct mac *mac, int from, int to,
-		 const struct mac_frame *frame)
-{
-	const struct mac_station *s = &mac->stations[from];
-
-	return air_hears(mac, to, from) && !air_spoilt(mac, to, from) &&
-	       crosses(mac, s, to, s->start, s->start + s->occupied,
-		       frame->bytes, mac_rate(mac, frame));
-}
 
 /* The exchange of @s goes on, or is answered, with @airtime from @from. */
 static struct mac_ppdu *announce(struct mac *mac, struct mac_station *s, int from,
@@ -95,7 +77,7 @@ static void gather(struct mac *mac, struct mac_station *s)
 	int from = s - mac->stations, to = s->head->to;
 
 	s->coded = to >= 0 && to != from &&
-		   channel_codes(&mac->config.channel, mac_link(mac, from, to),
+		   channel_codes(&mac->config.channel, reception_link(mac, from, to),
 				 s->start);
 	psdu_gather(mac, s);
 }
@@ -116,7 +98,7 @@ static void send(struct mac *mac, struct mac_station *s)
 	else
 		announce_data(mac, s, s->start, s->bursting ? 0 :
 			      phy_protection(mac->config.phy,
-					     mac_rate(mac, s->sent[0])));
+					     psdu_rate(mac, s)));
 }
 
 void exchange_begin(struct mac *mac, struct mac_station *s)
@@ -147,7 +129,7 @@ static void continue_txop(struct mac *mac, struct mac_station *s, ns_t now)
 			return;
 		}
 	}
-	mac_draw_backoff(mac, s);
+	access_draw_backoff(mac, s);
 }
 
 void exchange_yield(struct mac *mac, struct mac_station *s)
@@ -157,14 +139,14 @@ void exchange_yield(struct mac *mac, struct mac_station *s)
 	s->head->attempts++;
 	s->times = (struct mac_attempt){ 0 };
 	s->counters.internal_collisions++;
-	mac_record(mac, s, OUTCOME_INTERNAL, s->head->attempts);
+	digest_add(mac, s, OUTCOME_INTERNAL, s->head->attempts);
 	outcome_settle(mac, s, 0);
 }
 
 ns_t exchange_shortest(const struct mac *mac, const struct mac_station *s)
 {
 	const struct phy_profile *phy = mac->config.phy;
-	unsigned int rate = mac_rate(mac, s->head);
+	unsigned int rate = frame_rate(mac->config.phy, s->head);
 	ns_t data = phy_protection(phy, rate) +
 		    phy_airtime(phy, rate, s->head->bytes);
 	ns_t rts = phy_airtime(phy, phy_control_rate(phy, rate), PHY_RTS_BYTES);
@@ -173,26 +155,6 @@ ns_t exchange_shortest(const struct mac *mac, const struct mac_station *s)
 	    rts < data)
 		return rts;
 	return data;
-}
-
-/* The receiver of what @s sends, or MAC_NOBODY if none can hear it. */
-static int receiver_of(const struct mac *mac, const struct mac_station *s)
-{
-	int to = s->sent[0]->to;
-
-	return to >= 0 && air_hears(mac, to, s - mac->stations) ? to : MAC_NOBODY;
-}
-
-/* Whether what @s has in the air is lost already for what overlaps it. */
-static bool collided(const struct mac *mac, const struct mac_station *s)
-{
-	int from = s - mac->stations, to = receiver_of(mac, s);
-
-	if (to == MAC_NOBODY)
-		return air_spoilt_for_all(mac, from);
-	/* A station that expects an answer takes no other frame. */
-	return air_spoilt(mac, to, from) ||
-	       (to != from && set_has(&mac->engaged, to));
 }
 
 ns_t exchange_next(const struct mac *mac)
@@ -205,7 +167,7 @@ ns_t exchange_next(const struct mac *mac)
 		ns_t t = ppdu->end;
 
 		/* A collision shows when its sender hears nothing any more. */
-		if (ppdu->exchange == mac->air[i] && collided(mac, s))
+		if (ppdu->exchange == mac->air[i] && reception_collided(mac, s))
 			t = air_heard_until(mac, mac->air[i]);
 		if (t < next)
 			next = t;
@@ -215,164 +177,6 @@ ns_t exchange_next(const struct mac *mac)
 		    air_heard_until(mac, i) < next)
 			next = air_heard_until(mac, i);
 	return next;
-}
-
-/* What arrives of the PSDU in @ppdu of @s, a bit for each MPDU. */
-static uint64_t arrivals(struct mac *mac, struct mac_station *s, ns_t end)
-{
-	ns_t airtime = psdu_airtime(mac, s);
-	unsigned int total = psdu_bytes(mac, s), sent = 0;
-	uint64_t arrived = 0;
-
-	for (unsigned int i = 0; i < s->n_sent; i++) {
-		struct mac_frame *frame = s->sent[i];
-		unsigned int until = sent + psdu_mpdu_bytes(mac, frame, s->coded);
-		/* Each MPDU has its part of the time. */
-		ns_t from = end - airtime + airtime * sent / total;
-		ns_t to = end - airtime + airtime * until / total;
-
-		if (crosses(mac, s, frame->to, from, to, frame->bytes,
-			    mac_rate(mac, frame)))
-			arrived |= 1ULL << i;
-		sent = psdu_next_mpdu(until);
-	}
-	return arrived;
-}
-
-/*
- * What becomes of an RTS or a data frame of @s that is over: the outcome if it
- * remains without answer, else OUTCOME_ACKED.
- */
-static enum mac_outcome received(struct mac *mac, struct mac_station *s,
-				 const struct mac_ppdu *ppdu)
-{
-	int to = receiver_of(mac, s);
-
-	if (collided(mac, s))
-		return OUTCOME_COLLIDED;
-	if (!s->sent[0]->wants_ack)
-		return OUTCOME_BROADCAST;
-	if (to == MAC_NOBODY)
-		return OUTCOME_UNANSWERED;
-	if (ppdu->kind == MAC_PPDU_DATA) {
-		s->arrived = arrivals(mac, s, ppdu->end);
-		return s->arrived ? OUTCOME_ACKED : OUTCOME_LOST;
-	}
-	if (!crosses(mac, s, to, ppdu->start, ppdu->end, PHY_RTS_BYTES,
-		     psdu_control_rate(mac, s)))
-		return OUTCOME_LOST;
-	/* 9.3.2.7: no CTS while the NAV says that the medium is busy. */
-	if (mac->stations[to].reserved > ppdu->end) {
-		s->counters.withheld++;
-		return OUTCOME_UNANSWERED;
-	}
-	return OUTCOME_ACKED;
-}
-
-/* The same for the CTS or response to @s, from station @from. */
-static enum mac_outcome answered(struct mac *mac, struct mac_station *s, int from,
-				 const struct mac_ppdu *ppdu)
-{
-	bool cts = ppdu->kind == MAC_PPDU_CTS;
-
-	if (air_spoilt(mac, ppdu->exchange, from))
-		return cts ? OUTCOME_COLLIDED : OUTCOME_ACK_COLLIDED;
-	if (!crosses(mac, s, s->sent[0]->to, ppdu->start, ppdu->end,
-		     cts ? PHY_CTS_BYTES : psdu_response_bytes(s),
-		     psdu_control_rate(mac, s)))
-		return cts ? OUTCOME_LOST : OUTCOME_ACK_LOST;
-	return OUTCOME_ACKED;
-}
-
-/*
- * A PPDU of @from is over; @i, which has heard or sent it, keeps its NAV
- * (9.3.2.4) and counts again if it hears nothing else. Who could not decode it
- * waits EIFS (9.3.2.3.7), but for those who sent meanwhile: they cannot have
- * observed it, and go on when no answer has begun in time. Whoever would hear
- * the exchange go on, but does not, has its NAV reset at @silence.
- */
-static void leave(struct mac *mac, int i, int from, const struct mac_ppdu *ppdu,
-		  ns_t silence, enum mac_outcome what)
-{
-	struct mac_station *s = &mac->stations[i];
-	bool owner = i == ppdu->exchange;
-	bool no_ack = owner && what == OUTCOME_ACK_LOST;
-	bool spoilt = !set_empty(&ppdu->with) && air_spoilt(mac, i, from);
-	ns_t reserved = air_hears(mac, i, ppdu->exchange) ? silence
-							  : ppdu->reserved;
-	ns_t clear, after_error, resume;
-
-	if (!spoilt && !ppdu->shared_loss && !owner)
-		s->reserved = mac_later(s->reserved, reserved);
-	if (air_busy(mac, i))
-		return;
-	clear = mac_later(ppdu->end, s->reserved) + mac->difs;
-	after_error = mac_later(clear, ppdu->end +
-				       (mac->config.eifs ? mac->eifs : mac->difs));
-	resume = clear;
-	if (no_ack || (ppdu->shared_loss && (!owner || what == OUTCOME_ACK_LOST)) ||
-	    (spoilt && i != from && !set_has(&ppdu->with, i)))
-		resume = after_error;
-	s->released = spoilt || ppdu->shared_loss ? after_error :
-		      mac_later(clear, reserved + mac->difs);
-	mac_resume(mac, i, resume - mac->difs + mac_interframe(mac, s));
-}
-
-/* The attempts of @n senders in @failed have shown as such at @now. */
-static void settle_failed(struct mac *mac, const int *failed, int n, ns_t now)
-{
-	ns_t since = NS_NEVER;
-
-	for (int i = 0; i < n; i++) {
-		struct mac_station *s = &mac->stations[failed[i]];
-
-		s->failed = false;
-		mac->n_failed--;
-		if (s->sent[0]->wants_ack && s->outcome != OUTCOME_ACK_LOST &&
-		    s->outcome != OUTCOME_ACK_COLLIDED)
-			mac_resume(mac, failed[i], mac_later(s->resume, s->start +
-					s->occupied + mac->ack_timeout));
-		if (s->outcome == OUTCOME_COLLIDED && s->busy_since < since)
-			since = s->busy_since;
-	}
-	if (since != NS_NEVER)
-		mac->airtime.collision += mac_measured(mac, since, now);
-	for (int i = 0; i < n; i++) {
-		struct mac_station *s = &mac->stations[failed[i]];
-
-		outcome_count(mac, s, s->outcome, s->ended);
-		outcome_settle(mac, s, 0);
-	}
-}
-
-/* All that hear the end of @ppdu, but those that will hear station @follower. */
-static void leave_all(struct mac *mac, int from, const struct mac_ppdu *ppdu,
-		      int follower, enum mac_outcome what)
-{
-	struct mac_set set = mac->stations[from].hears;
-	int failed[MAC_MAX_STATIONS], n = 0;
-	ns_t silence = ppdu->reserved;
-
-	if (follower == MAC_NOBODY && ppdu->kind < MAC_PPDU_DATA)
-		silence = ppdu->end + answer_time(mac,
-			psdu_control_airtime(mac, &mac->stations[ppdu->exchange],
-					     PHY_CTS_BYTES));
-	for (int word = 0; word < MAC_SET_WORDS; word++) {
-		uint64_t bits = set.bits[word];
-
-		/* SIFS is shorter than any wait, so those stay held. */
-		if (follower != MAC_NOBODY)
-			bits &= ~mac->stations[follower].hears.bits[word];
-		for (; bits; bits &= bits - 1) {
-			int i = 64 * word + __builtin_ctzll(bits);
-			struct mac_station *s = &mac->stations[i];
-
-			leave(mac, i, from, ppdu, silence, what);
-			if (s->failed && s->resume != NS_NEVER)
-				failed[n++] = i;
-		}
-	}
-	settle_failed(mac, failed, n, ppdu->end);
 }
 
 static void deliver(struct mac *mac, struct mac_station *s)
@@ -435,8 +239,8 @@ void exchange_end_ppdu(struct mac *mac, int from)
 	air_end(mac, from);
 	if (!to_receiver)
 		set_remove(&mac->engaged, from);
-	what = to_receiver ? received(mac, s, &ppdu)
-			   : answered(mac, s, from, &ppdu);
+	what = to_receiver ? reception_of_frame(mac, s, &ppdu)
+			   : reception_of_answer(mac, s, from, &ppdu);
 	ppdu.shared_loss = mac->config.channel.shared &&
 			   (what == OUTCOME_LOST || what == OUTCOME_ACK_LOST);
 	if (what == OUTCOME_ACKED && ppdu.kind != MAC_PPDU_RESPONSE) {
@@ -449,7 +253,7 @@ void exchange_end_ppdu(struct mac *mac, int from)
 		s->outcome = what;
 		s->ended = ppdu.end;
 	}
-	leave_all(mac, from, &ppdu, follower, what);
+	release_hearers(mac, from, &ppdu, follower, what);
 	if (follower != MAC_NOBODY) {
 		follow(mac, s, &ppdu);
 	} else if (what == OUTCOME_ACKED) {

@@ -1,37 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The end of an attempt: see outcome.h. */
-#include "exchange.h"
+#include "access.h"
 #include "outcome.h"
+#include "phy/phy_rate.h"
+#include "queue.h"
 #include "reorder.h"
-
-/*
- * The digest holds decisions (who, what, how it ended), not times: two runs
- * that decide the same compare equal though a guest's clock differs by a tick.
- */
-void mac_record(struct mac *mac, const struct mac_station *s,
-		enum mac_outcome what, uint64_t detail)
-{
-	uint64_t state = mac->digest ^ s->id ^ ((uint64_t)what << 56);
-
-	state = splitmix64(&state) ^ detail;
-	mac->digest = splitmix64(&state);
-}
-
-static void unlink_frame(struct mac_station *s, struct mac_frame *frame)
-{
-	struct mac_frame **link = &s->head;
-
-	while (*link != frame)
-		link = &(*link)->next;
-	*link = frame->next;
-	if (!*link)
-		s->tail = link;
-	frame->next = NULL;
-	if (frame->is_bar)
-		s->asking = false;
-	else
-		s->backlog--;
-}
 
 /* Its sender is done with @frame. */
 static void give_back(struct mac *mac, struct mac_station *s,
@@ -99,7 +72,7 @@ static unsigned int recover(struct mac_station *s,
 		next = frame->next;
 		if (!frame->ordered || frame->to != s->bar.to || !frame->arrived)
 			continue;
-		unlink_frame(s, frame);
+		queue_remove(s, frame);
 		done[n++] = frame;
 	}
 	s->counters.recovered += n;
@@ -125,7 +98,7 @@ void outcome_settle(struct mac *mac, struct mac_station *s, uint64_t acked)
 			continue;
 		anew |= !i;
 		ask |= !ok && frame->ordered && !frame->arrived;
-		unlink_frame(s, frame);
+		queue_remove(s, frame);
 		done_acked |= (uint64_t)ok << n;
 		done[n++] = frame;
 	}
@@ -145,7 +118,7 @@ void outcome_settle(struct mac *mac, struct mac_station *s, uint64_t acked)
 	if (acked && s->config.txop)
 		s->backing_off = true;
 	else
-		mac_draw_backoff(mac, s);
+		access_draw_backoff(mac, s);
 	for (unsigned int i = 0; i < n; i++)
 		give_back(mac, s, done[i], done_acked >> i & 1);
 }
@@ -156,9 +129,10 @@ static void count_frame(struct mac *mac, struct mac_station *s,
 {
 	struct mac_counters *c = &s->counters;
 	const struct phy_rate *rate = phy_rate_of(mac->config.phy,
-						  mac_rate(mac, frame));
+						  frame_rate(mac->config.phy,
+							     frame));
 
-	mac_record(mac, s, what, ((uint64_t)frame->bytes << 16) | frame->attempts);
+	digest_add(mac, s, what, ((uint64_t)frame->bytes << 16) | frame->attempts);
 	if (frame->is_bar) {
 		c->bars++;
 		c->bars_failed += what != OUTCOME_ACKED;
@@ -230,7 +204,7 @@ static ns_t *airtime_of(struct mac *mac, enum mac_outcome what)
 	}
 }
 
-ns_t mac_measured(const struct mac *mac, ns_t start, ns_t end)
+ns_t outcome_measured(const struct mac *mac, ns_t start, ns_t end)
 {
 	start = mac_later(start, mac->mark);
 	return end > start ? end - start : 0;
@@ -248,10 +222,11 @@ void outcome_count(struct mac *mac, struct mac_station *s, enum mac_outcome what
 	}
 	if (what == OUTCOME_ACKED)
 		s->occupied = end - s->start;
-	/* Of those who collided with each other the time counts once, in settle_failed(). */
+	/* The time of those who collided with each other counts once: release.c. */
 	if (what != OUTCOME_COLLIDED)
-		*airtime_of(mac, what) += mac_measured(mac, s->start, end);
-	s->counters.airtime += mac_measured(mac, s->start, s->start + s->occupied);
+		*airtime_of(mac, what) += outcome_measured(mac, s->start, end);
+	s->counters.airtime += outcome_measured(mac, s->start,
+						s->start + s->occupied);
 	for (unsigned int i = 0; i < s->n_sent; i++) {
 		bool lost = answered && !(s->arrived >> i & 1);
 

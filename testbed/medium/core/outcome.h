@@ -6,23 +6,11 @@
 #ifndef DCFMEDIUM_OUTCOME_H
 #define DCFMEDIUM_OUTCOME_H
 
-#include "mac.h"
+#include "digest.h"
+#include "state.h"
 
-/* What the digest records; its values are part of the digest's meaning. */
-enum mac_outcome {
-	OUTCOME_DRAW,
-	OUTCOME_ACKED,
-	OUTCOME_COLLIDED,
-	OUTCOME_UNANSWERED,
-	OUTCOME_BROADCAST,
-	OUTCOME_LOST,
-	OUTCOME_ACK_LOST,
-	OUTCOME_INTERNAL,
-	OUTCOME_ACK_COLLIDED,
-};
-
-void mac_record(struct mac *mac, const struct mac_station *s,
-		enum mac_outcome what, uint64_t detail);
+/* Time from @start to @end, without what lies before the mark. */
+ns_t outcome_measured(const struct mac *mac, ns_t start, ns_t end);
 
 /* What @s sent ended as @what, at @end: count it and tell who traces. */
 void outcome_count(struct mac *mac, struct mac_station *s, enum mac_outcome what,

@@ -1,23 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What a station sends at once: see psdu.h. */
-#include "exchange.h"
+#include "channel.h"
 #include "psdu.h"
 
 /* A-MPDU (8.6.1): a delimiter before each MPDU, all but the last padded. */
 #define DELIMITER_BYTES		4
 #define SUBFRAME_ALIGN(bytes)	(((bytes) + 3) & ~3U)
 
-unsigned int mac_rate(const struct mac *mac, const struct mac_frame *frame)
-{
-	if (frame->rate)
-		return frame->rate;
-	return frame->basic_rate ? mac->config.phy->lowest_rate
-				 : mac->config.phy->data_rate;
-}
-
 unsigned int psdu_control_rate(const struct mac *mac, const struct mac_station *s)
 {
-	return phy_control_rate(mac->config.phy, mac_rate(mac, s->sent[0]));
+	return phy_control_rate(mac->config.phy, psdu_rate(mac, s));
 }
 
 ns_t psdu_control_airtime(const struct mac *mac, const struct mac_station *s,
@@ -44,7 +36,7 @@ unsigned int psdu_bytes(const struct mac *mac, const struct mac_station *s)
 {
 	bool ampdu = s->n_sent > 1 ||
 		     (mac->config.phy->kind == PHY_VHT &&
-		      phy_own_format(mac->config.phy, mac_rate(mac, s->sent[0])));
+		      phy_own_format(mac->config.phy, psdu_rate(mac, s)));
 	unsigned int bytes = 0;
 
 	for (unsigned int i = 0; i < s->n_sent; i++) {
@@ -57,7 +49,7 @@ unsigned int psdu_bytes(const struct mac *mac, const struct mac_station *s)
 
 ns_t psdu_airtime(const struct mac *mac, const struct mac_station *s)
 {
-	return phy_airtime(mac->config.phy, mac_rate(mac, s->sent[0]),
+	return phy_airtime(mac->config.phy, psdu_rate(mac, s),
 			   psdu_bytes(mac, s));
 }
 
@@ -70,7 +62,7 @@ ns_t psdu_exchange_time(const struct mac *mac, const struct mac_station *s)
 			psdu_control_airtime(mac, s, PHY_CTS_BYTES) + mac->sifs;
 	else if (!s->bursting)
 		time += phy_protection(mac->config.phy,
-				       mac_rate(mac, s->sent[0]));
+				       psdu_rate(mac, s));
 	if (s->sent[0]->wants_ack)
 		time += mac->sifs +
 			psdu_control_airtime(mac, s, psdu_response_bytes(s));
@@ -80,7 +72,7 @@ ns_t psdu_exchange_time(const struct mac *mac, const struct mac_station *s)
 static bool may_aggregate(const struct mac *mac, const struct mac_frame *frame)
 {
 	return frame->carries_data && frame->wants_ack && frame->to >= 0 &&
-	       phy_own_format(mac->config.phy, mac_rate(mac, frame));
+	       phy_own_format(mac->config.phy, frame_rate(mac->config.phy, frame));
 }
 
 /* Whether what @s has gathered is short enough to be one A-MPDU. */

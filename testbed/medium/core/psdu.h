@@ -6,7 +6,17 @@
 #ifndef DCFMEDIUM_PSDU_H
 #define DCFMEDIUM_PSDU_H
 
-#include "mac.h"
+#include <stdbool.h>
+
+#include "frame.h"
+#include "state.h"
+
+/* The rate of what @s has gathered, its first frame's. */
+static inline unsigned int psdu_rate(const struct mac *mac,
+				     const struct mac_station *s)
+{
+	return frame_rate(mac->config.phy, s->sent[0]);
+}
 
 /*
  * Into s->sent: the head of @s's queue and, as far as limits and the receiver's

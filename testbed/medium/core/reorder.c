@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* In-order delivery under block ack: see reorder.h. */
-#include "exchange.h"
+#include "psdu.h"
+#include "queue.h"
 #include "reorder.h"
 
 static struct mac_reorder *buffer_of(struct mac *mac, const struct mac_station *s,
@@ -89,21 +90,17 @@ void reorder_ask(struct mac *mac, struct mac_station *s, int to)
 {
 	if (s->asking)
 		return;
-	s->asking = true;
 	s->bar = (struct mac_frame){
-		.next = s->head,
 		.to = to,
 		.bytes = PHY_BLOCK_ACK_REQ_BYTES,
 		.wants_ack = true,
 		.is_bar = true,
 		.rate = psdu_control_rate(mac, s),
 	};
-	if (!s->head)
-		s->tail = &s->bar.next;
-	s->head = &s->bar;
+	queue_put_bar(s);
 }
 
-void mac_end(struct mac *mac)
+void reorder_end(struct mac *mac)
 {
 	for (int i = 0; i < mac->n_stations; i++)
 		for (int j = 0; j < mac->n_stations; j++) {

@@ -9,7 +9,7 @@
 #ifndef DCFMEDIUM_REORDER_H
 #define DCFMEDIUM_REORDER_H
 
-#include "mac.h"
+#include "state.h"
 
 /* @frame of station @s, sent under block ack, has arrived for the first time. */
 void reorder_receive(struct mac *mac, struct mac_station *s,
@@ -20,5 +20,8 @@ void reorder_request(struct mac *mac, struct mac_station *s);
 
 /* Put a BlockAckReq to @to at the head of the queue of @s, if none is there. */
 void reorder_ask(struct mac *mac, struct mac_station *s, int to);
+
+/* Give back, by ops->done(), what is still held and nobody else has. */
+void reorder_end(struct mac *mac);
 
 #endif

@@ -76,7 +76,7 @@ static ns_t clock_now(void)
 static uint32_t rate_index(struct front_end *fe, const struct mac_frame *frame)
 {
 	return hwsim_rate_index(air_frame(frame)->hwsim.freq,
-				mac_rate(&fe->mac, frame));
+				frame_rate(fe->mac.config.phy, frame));
 }
 
 static void deliver_to(struct front_end *fe, int to,

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "hwsim_rates.h"
-#include "core/phy_rate.h"
+#include "core/phy/phy_rate.h"
 
 /* hwsim's legacy rates in order; above 2.4 GHz its table begins at 6 Mb/s. */
 static const unsigned int legacy[] = {

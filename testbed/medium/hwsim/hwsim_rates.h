@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 #include "hwsim_abi.h"
-#include "core/phy.h"
-#include "core/rate_chain.h"
+#include "core/phy/phy.h"
+#include "core/phy/rate_chain.h"
 
 /* What the kernel's rate control wants for one frame. */
 struct hwsim_rates {

@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "core/error_rate.h"
+#include "phy/error_rate.h"
 #include "tap.h"
 
 /* Printed by `python -m apbed.papers.error_rate`. */

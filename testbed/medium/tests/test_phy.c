@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/phy.h"
-#include "core/phy_rate.h"
+#include "phy/phy.h"
+#include "phy/phy_rate.h"
 #include "tap.h"
 
 #define US(x)	((ns_t)(x) * NS_PER_US)

@@ -6,7 +6,7 @@
 
 #include "air_trace.h"
 #include "options.h"
-#include "core/phy_rate.h"
+#include "core/phy/phy_rate.h"
 #include "radiotap.h"
 
 #define FCS_BYTES	4
@@ -174,7 +174,7 @@ static void write_rts(struct air_trace *trace, const struct mac *mac,
 		      const struct air_frame_bytes *frame)
 {
 	const struct phy_profile *phy = mac->config.phy;
-	unsigned int rate = phy_control_rate(phy, mac_rate(mac, a->frame));
+	unsigned int rate = phy_control_rate(phy, frame_rate(phy, a->frame));
 	struct ppdu rts = {
 		.radiotap = sent_at(phy, rate, frame->freq, a->start, a->rts_end),
 		.collided = a->end == MAC_END_COLLIDED,
@@ -216,7 +216,7 @@ static void write_data(struct air_trace *trace, const struct mac *mac,
 		       const struct mac_attempt *a,
 		       const struct air_frame_bytes *frame)
 {
-	unsigned int rate = mac_rate(mac, a->frame);
+	unsigned int rate = frame_rate(mac->config.phy, a->frame);
 	unsigned int number = a->frame->attempts;
 	struct ppdu ppdu = {
 		.radiotap = sent_at(mac->config.phy, rate, frame->freq,
@@ -276,7 +276,7 @@ static void write_ack(struct air_trace *trace, const struct mac *mac,
 		      const struct air_frame_bytes *frame)
 {
 	const struct phy_profile *phy = mac->config.phy;
-	unsigned int rate = phy_control_rate(phy, mac_rate(mac, a->frame));
+	unsigned int rate = phy_control_rate(phy, frame_rate(phy, a->frame));
 	struct ppdu ack = {
 		.radiotap = sent_at(phy, rate, frame->freq, a->ack_start,
 				    a->ack_end),

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "core/phy.h"
+#include "core/phy/phy.h"
 
 #define PCAPNG_SECTION		0x0a0d0d0a
 #define PCAPNG_BYTE_ORDER	0x1a2b3c4d

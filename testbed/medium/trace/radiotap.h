@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/phy_rate.h"
+#include "core/phy/phy_rate.h"
 
 #define RADIOTAP_MAX	96
 

@@ -6,24 +6,14 @@
 #include <arpa/inet.h>
 #include <linux/pkt_sched.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "die.h"
 #include "discipline.h"
 #include "json.h"
 #include "tap.h"
 #include "text.h"
-
-void die(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vprintf(format, args);
-	va_end(args);
-	exit(1);
-}
 
 #define EXPECT_TEXT(actual, expected)					\
 	do {								\

@@ -5,24 +5,14 @@
  * message is its own.
  */
 #include <netlink/msg.h>
-#include <stdarg.h>
 #include <stdlib.h>
 
 #include "../read.c"
+#include "die.h"
 #include "tap.h"
 
 #define MUTATED		200000	/* messages */
 #define LARGER		8	/* bytes that a newer module adds */
-
-void die(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vprintf(format, args);
-	va_end(args);
-	exit(1);
-}
 
 static struct nl_msg *begin(int type, const char *kind, uint32_t handle)
 {

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+#
+# What the self-tests that run as root inside a lab kernel share: where the build
+# is, KTAP results, and whether the kernel complained. To be sourced, with the
+# count of results to come:
+#
+#	plan=6; . "$(dirname "$0")/../lib/lab.sh"
+#
+# Principle: a result is good if nothing was written to its file, so every step
+# says what went wrong where it went wrong ($work/errors), and one line reports it.
+
+set -u
+root=$(realpath "$(dirname "$0")/../..")
+arch=$(uname -m)
+grep -q 'User Mode Linux' /proc/cpuinfo && arch=um
+modules=$root/build/modules/$(uname -r)-$arch
+export TC_LIB_DIR="$root/build/tc"
+
+# need FILE...: without these nothing can be tested.
+need() {
+	for needed in "$@"; do
+		[ -e "$needed" ] && continue
+		echo "1..0 # SKIP no $needed: run make first"
+		exit 0
+	done
+}
+
+need "$modules/sch_lasack.ko" "$TC_LIB_DIR/q_lasack.so"
+work=$(mktemp -d)
+# shellcheck disable=SC2034 # the exit status of the script
+failed=0
+number=0
+log=
+
+# shellcheck disable=SC2317 # called by the trap
+leave() {
+	# shellcheck disable=SC2086 # a process id, or nothing
+	[ -z "$log" ] || kill $log 2> "$work/kill"
+	command -v cleanup > "$work/cleanup" && cleanup
+	rm -rf "$work"
+}
+trap leave EXIT
+
+# report WHAT FILE: a test is good if nothing was written to FILE.
+report() {
+	number=$((number + 1))
+	if [ -s "$2" ]; then
+		echo "not ok $number $1"
+		head -n 40 "$2" | sed 's/^/# /'
+		# shellcheck disable=SC2034
+		failed=1
+	else
+		echo "ok $number $1"
+	fi
+}
+
+quietly() {
+	"$@" > "$work/said" 2>&1 || { echo "$*"; cat "$work/said"; } >> "$work/errors"
+}
+
+load() {
+	for module in inflight sch_inflight sch_lasack sch_ackwrr; do
+		quietly insmod "$modules/$module.ko"
+	done
+}
+
+unload() {
+	quietly rmmod sch_ackwrr sch_lasack sch_inflight inflight
+}
+
+# What the kernel said since the mark that nobody should have to say. ARCH=um
+# does not tell kmemleak of modules' memory, so every module, whichever, brings
+# reports of two kinds with their traces; they are the baseline, and only those.
+complaints() {
+	awk -v mark="$mark" -v um="$([ "$arch" = um ] && echo 1)" '
+		$0 == mark { after = 1; next }
+		!after { next }
+		um && /^kmemleak: (Trying to color|Adding scan area to) unknown object at / {
+			trace = 1; next
+		}
+		trace && /^(CPU: |Stack:|Call Trace:| )/ { next }
+		{ trace = 0 }
+		/WARNING|BUG|KASAN|UBSAN|Oops|Call Trace|suspicious|INFO: / ||
+		/leak|refcount|unregister_netdevice/
+		END { if (!after) print "the log has lost its beginning" }
+	' "$work/log"
+}
+
+# watch_kernel: from here on its complaints are the test's doing.
+watch_kernel() {
+	mark="$(basename "$0") $$: all before this is none of the modules' doing"
+	leaks=/sys/kernel/debug/kmemleak
+	# Only when asked: it does not see what a module loaded on ARCH=um refers to.
+	if [ -w "$leaks" ]; then
+		sleep 6
+		for order in scan=off scan clear; do
+			echo "$order" > "$leaks"
+		done
+	fi
+	dmesg --follow --notime > "$work/log" &
+	log=$!
+	echo "$mark" > /dev/kmsg
+}
+
+# Two results: the log, the leaks. kmemleak takes an object for lost 5 s after
+# it was made, and only if it still is at the next scan.
+report_kernel() {
+	sleep 1
+	kill "$log"
+	log=
+	complaints > "$work/complaints"
+	report "the kernel log is clean" "$work/complaints"
+	if [ -w "$leaks" ]; then
+		for _ in 1 2; do
+			sleep 6
+			echo scan > "$leaks"
+		done
+		cat "$leaks" > "$work/leaks"
+		report "no memory leaked" "$work/leaks"
+	else
+		number=$((number + 1))
+		echo "ok $number no memory leaked # SKIP this kernel has no kmemleak"
+	fi
+}
+
+echo "KTAP version 1"
+# shellcheck disable=SC2154 # the script's; empty if something else says it
+[ -z "$plan" ] || echo "1..$plan"

@@ -1,0 +1,26 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Run programs of selftests/ in turn with the modules loaded, and look
+# whether the kernel complained (KTAP; a program's own results are one level
+# below its line).
+#
+# Run as root inside a lab kernel, best the debug one:
+#	watched.sh 'PROGRAM [ARG]...'...
+
+plan=$(($# + 2))
+# shellcheck source=selftests/lib/lab.sh
+. "$(dirname "$0")/lab.sh"
+
+watch_kernel
+: > "$work/errors"
+load
+for words in "$@"; do
+	# shellcheck disable=SC2086 # a program and its arguments
+	/usr/bin/python3 "$root"/selftests/$words || echo "exit status $?" >> "$work/errors"
+	report "$words" "$work/errors"
+	: > "$work/errors"
+done
+unload
+report_kernel
+exit $failed
