@@ -29,7 +29,7 @@ refused() {
 	ktap_result $? "-$words" "$answer"
 }
 
-ktap_begin 43
+ktap_begin 48
 queue="1 to 1048576 packets"
 below="1 to 65535 packets"
 refused lasack limit -- "lasack: limit has no value: give $queue"
@@ -75,6 +75,12 @@ weights="1 to 255 or auto"
 refused ackwrr weights -- "ackwrr: weights has no value: give $weights"
 refused ackwrr weights 2 -- "ackwrr: weights has but one value: give $weights"
 refused ackwrr weights 2 256 -- "ackwrr: weights cannot be \"256\": give $weights"
+refused ackwrr weights 1 0 -- "ackwrr: weights cannot be \"0\": give $weights"
+refused ackwrr weights 256 1 -- "ackwrr: weights cannot be \"256\": give $weights"
+refused ackwrr weights -1 1 -- "ackwrr: weights cannot be \"-1\": give $weights"
+refused ackwrr weights x 1 -- "ackwrr: weights cannot be \"x\": give $weights"
+refused ackwrr weights auto 1 -- \
+	"ackwrr: unknown option \"1\": known are weights, limit, inflight"
 refused ackwrr weights 0 1 -- "ackwrr: weights cannot be \"0\": give $weights"
 refused ackwrr weights 2 1 weights 2 1 -- \
 	"ackwrr: weights is given twice: give $weights"

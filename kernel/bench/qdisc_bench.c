@@ -67,7 +67,7 @@ MODULE_PARM_DESC(closed, "a connection sends when a packet of its own was transm
 
 static uint acks = 50;
 module_param(acks, uint, 0644);
-MODULE_PARM_DESC(acks, "percentage of pure ACKs; beside data, a connection carries one of the two");
+MODULE_PARM_DESC(acks, "percentage of pure ACKs, in each connection; the rest is data");
 
 static uint fresh;
 module_param(fresh, uint, 0644);
@@ -105,6 +105,12 @@ static uint batches = 64;
 module_param(batches, uint, 0644);
 MODULE_PARM_DESC(batches, "batches of a turn that are (1 to 1000)");
 
+/* How far a connection is, in bytes. */
+struct bench_connection {
+	u32	sent;
+	u32	acked;
+};
+
 /* One device in its turn. */
 struct bench_device {
 	struct net_device	*dev;
@@ -123,7 +129,7 @@ struct bench {
 	u32			random;
 	u32			opened;	/* connections so far */
 	u32			ready_mask;
-	u32			*sent;	/* bytes sent or acknowledged, by connection */
+	struct bench_connection	*connections;
 	struct page		*payload;
 	struct sk_buff		*ack_pool;
 	struct sk_buff		*data_pool;
@@ -228,7 +234,7 @@ static struct sk_buff *bench_new_skb(struct bench *b, bool ack)
 static void bench_write(struct bench *b, struct sk_buff *skb, u32 connection, bool ack)
 {
 	struct bench_header *h = (struct bench_header *)skb->data;
-	u32 *sent = &b->sent[connection % flows];
+	struct bench_connection *c = &b->connections[connection % flows];
 	u32 host = connection / 60000;
 
 	*h = (struct bench_header) {
@@ -252,13 +258,20 @@ static void bench_write(struct bench *b, struct sk_buff *skb, u32 connection, bo
 	};
 	h->eth.h_dest[4] = (connection % stations) >> 8;
 	h->eth.h_dest[5] = connection % stations;
-	h->tcp.ack_seq = htonl(ack ? *sent : 1);
-	h->tcp.seq = htonl(ack ? 1 : *sent);
-	*sent += ack ? 2 * BENCH_MSS : skb->data_len;
+	h->tcp.seq = htonl(c->sent);
+	c->sent += skb->data_len;
+	if (ack)
+		c->acked += 2 * BENCH_MSS;
+	h->tcp.ack_seq = htonl(c->acked);
 }
 
-static struct sk_buff *bench_packet(struct bench *b, u32 connection, bool ack)
+/*
+ * The next packet of a connection. The mix is the same in all of them, so
+ * disciplines that serve them in another order still get the same packets.
+ */
+static struct sk_buff *bench_packet(struct bench *b, u32 connection)
 {
+	bool ack = bench_random(b, 100) < acks;
 	struct sk_buff **pool = ack ? &b->ack_pool : &b->data_pool;
 	struct sk_buff *skb = *pool;
 
@@ -283,15 +296,6 @@ static struct sk_buff *bench_packet(struct bench *b, u32 connection, bool ack)
 	return skb;
 }
 
-/* Beside a single one, a connection has either data or ACKs to send. */
-static bool bench_sends_acks(struct bench *b, u32 connection)
-{
-	u32 share = flows > 1 ? (hash_32(connection, 32) >> 16) * 100 >> 16 :
-				bench_random(b, 100);
-
-	return share < acks;
-}
-
 /* The next packet as the parameters want it. */
 static struct sk_buff *bench_next_packet(struct bench *b, struct bench_device *d)
 {
@@ -303,7 +307,7 @@ static struct sk_buff *bench_next_packet(struct bench *b, struct bench_device *d
 		connection = d->ready[d->oldest++ & b->ready_mask];
 	else
 		connection = bench_random(b, flows);
-	return bench_packet(b, connection, bench_sends_acks(b, connection));
+	return bench_packet(b, connection);
 }
 
 /*
@@ -481,7 +485,7 @@ static int bench_fill(struct bench *b, struct bench_device *d)
 		local_bh_disable();
 		if (i >= flows && !closed)
 			connection = bench_random(b, flows);
-		skb = bench_packet(b, connection, bench_sends_acks(b, connection));
+		skb = bench_packet(b, connection);
 		connection = connection + 1 < flows ? connection + 1 : 0;
 		if (skb) {
 			skb->dev = d->dev;
@@ -600,9 +604,9 @@ static int bench_show(struct seq_file *out, void *unused)
 	b->out = out;
 	b->opened = flows;
 	b->ready_mask = roundup_pow_of_two(depth + 4 * BENCH_BATCH) - 1;
-	b->sent = kvcalloc(flows, sizeof(*b->sent), GFP_KERNEL);
+	b->connections = kvcalloc(flows, sizeof(*b->connections), GFP_KERNEL);
 	b->payload = alloc_page(GFP_KERNEL);
-	err = b->sent && b->payload ? 0 : -ENOMEM;
+	err = b->connections && b->payload ? 0 : -ENOMEM;
 	if (!err) {
 		rtnl_lock();
 		err = bench_take_devices(b);
@@ -616,7 +620,7 @@ static int bench_show(struct seq_file *out, void *unused)
 	bench_free_pool(&b->data_pool);
 	if (b->payload)
 		__free_page(b->payload);
-	kvfree(b->sent);
+	kvfree(b->connections);
 	kfree(b);
 	return err;
 }

@@ -116,7 +116,11 @@ def _one_line(said: str, *parts: str) -> None:
         raise Broken(f"{said.strip()!r} does not say {', '.join(missing)}")
 
 
-def tc_cases(subject: Subject, options: Sequence[Option]) -> Iterator[str]:
+# What it is, how to ask for it, and what the answer must contain.
+Case = tuple[str, Callable[[], str], tuple[str, ...]]
+
+
+def tc_cases(subject: Subject, options: Sequence[Option]) -> Iterator[Case]:
     """Each mistake an operator can make with tc."""
     good = options[-1]
     for option in options:
@@ -126,53 +130,45 @@ def tc_cases(subject: Subject, options: Sequence[Option]) -> Iterator[str]:
             below = f"{option.least - 1}{option.unit}"
             mistakes.append(f"{good.name} {good.good} {option.name} {below}")
         for words in mistakes:
-            said = subject.refused(partial(subject.tc, words))
-            _one_line(said, option.name, option.tc_range)
-            yield words
-    _one_line(subject.refused(lambda: subject.tc("nonsense 1")), "nonsense", options[0].name)
-    yield "nonsense"
+            yield words, partial(subject.tc, words), (option.name, option.tc_range)
+    yield "nonsense", partial(subject.tc, "nonsense 1"), ("nonsense", options[0].name)
 
 
-def message_cases(subject: Subject, options: Sequence[Option]) -> Iterator[str]:
+def message_cases(subject: Subject, options: Sequence[Option]) -> Iterator[Case]:
     """Each mistake a program can make; a good option beside it must not be taken either."""
+
+    def case(what: str, attributes: bytes, *parts: str) -> Case:
+        return what, partial(subject.message, attributes, what), parts
+
     together = TOGETHER.get(subject.kind, ())
     for option in (*options, *together):
         others = together if option in together else options[:2]
         beside = b"".join(u32(o.attribute, o.least) for o in others if o is not option)
         for value in option.bad_numbers():
-            what = f"{option.name} {value}"
-            bad = u32(option.attribute, value)
-            said = subject.refused(partial(subject.message, beside + bad, what))
+            bad = beside + u32(option.attribute, value)
             names = (option.name, option.kernel_range) if option.kernel_range else (OUT_OF_RANGE,)
-            _one_line(said, *names)
-            yield what
+            yield case(f"{option.name} ({option.attribute}) {value}", bad, *names)
         for length in (0, 1, 3):
             bad = attribute(option.attribute, bytes(length))
-            what = f"{option.name} of {length} bytes"
-            _one_line(subject.refused(partial(subject.message, bad, what)))
-            yield what
-    unknown = u32(UNKNOWN, 1)
-    _one_line(subject.refused(lambda: subject.message(unknown, "an unknown attribute")))
-    yield "an unknown attribute"
-    cut = struct.pack("=HH", 40, options[0].attribute)
-    _one_line(subject.refused(lambda: subject.message(cut, "an attribute cut short")))
-    yield "an attribute cut short"
+            yield case(f"{option.name} ({option.attribute}) of {length} bytes", bad)
+    yield case("an unknown attribute", u32(UNKNOWN, 1))
+    yield case("an attribute cut short", struct.pack("=HH", 40, options[0].attribute))
 
 
 def main(kinds: Sequence[str]) -> int:
-    """Both ways for each kind, a KTAP line each. Exit status: 1 if one of them failed."""
+    """A KTAP line for each mistake. Exit status: 1 if one of them failed."""
     netlink = Rtnetlink()
     ifindex = lab_network.build(RATE)
     ktap = Ktap(nested=True)
     for kind in kinds or list(KINDS):
         subject = Subject(kind, netlink, ifindex)
         for way, cases in (("tc", tc_cases), ("netlink", message_cases)):
-            done: list[str] = []
-            try:
-                done.extend(cases(subject, KINDS[kind]))
-                ktap.result(bool(done), f"{kind}: {len(done)} mistakes refused by {way}")
-            except Broken as broken:
-                ktap.result(False, f"{kind} by {way}", str(broken))
+            for what, ask, parts in cases(subject, KINDS[kind]):
+                try:
+                    _one_line(subject.refused(ask), *parts)
+                    ktap.result(True, f"{kind} by {way}: {what}")
+                except Broken as broken:
+                    ktap.result(False, f"{kind} by {way}: {what}", str(broken))
         lab_network.run("tc", "qdisc", "del", "dev", DEVICE, "root")
     lab_network.clean()
     return ktap.end()

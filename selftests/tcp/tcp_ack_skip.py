@@ -16,23 +16,20 @@ from __future__ import annotations
 
 import os
 import socket
-import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
 
-from ktap import Ktap
 from lab_network import Broken
-from tcp_peer import AE, CE, CWR, ECE, ECT0, FIN, KERNEL_PORT, Peer, exact_timers, open_tun
+from tcp_peer import AE, CE, CWR, ECE, ECT0, FIN, KERNEL_PORT, Peer
+from tun_links import SYSCTL, Absent, Link, Test, run_over_links
 
-SYSCTL = Path("/proc/sys/net/ipv4")
 MODULE = Path("/sys/module/tcp_ackskip")
 MSS = 1000  # of payload: 12 bytes of each segment are the timestamp option
 RTT_S = 0.1
@@ -46,19 +43,6 @@ JITTER_S = 200e-6  # slack of the hold timer: tcp_comp_sack_slack_ns, and the sc
 
 
 SO_RCVBUFFORCE, TCP_ACK_SKIP = 33, 64
-
-
-@dataclass(frozen=True)
-class Link:
-    """Where a connection goes: a TUN descriptor, AF_INET or AF_INET6, the peer's port."""
-
-    tun: int
-    family: int
-    port: int
-
-
-class Absent(Exception):  # noqa: N818 - no error of the program
-    """What this kernel does not have."""
 
 
 def expect(condition: bool, message: str) -> None:
@@ -169,7 +153,6 @@ def read_late(peer: Peer, reader: Reader, first: int) -> float:
     return sum(per_ack) / len(per_ack)
 
 
-Test = Callable[[Link], None]
 TESTS: list[tuple[str, Test]] = []
 
 
@@ -468,47 +451,5 @@ def sysctl_ranges(_: Link) -> None:
             raise Broken(f"tcp_ack_{name} takes {value}")
 
 
-def main(tests: Sequence[tuple[str, Test]]) -> int:
-    """Each test, or those named on the command line, by IPv4 and IPv6, without and with GRO."""
-    if not (SYSCTL / "tcp_ack_skip").exists():
-        sys.exit("Bail out! this kernel has no tcp_ack_skip: neither the series nor the module")
-    variants = [
-        (family, gro) for family in (socket.AF_INET, socket.AF_INET6) for gro in (False, True)
-    ]
-    turns = "--turns" in sys.argv
-    wanted = [word for word in sys.argv[1:] if word != "--turns"]
-    cases = [
-        (name, run, family, gro)
-        for index, (family, gro) in enumerate(variants)
-        for number, (name, run) in enumerate(tests)
-        if (not wanted or name in wanted) and (not turns or number % len(variants) == index)
-    ]
-    ktap = Ktap(len(cases))
-    exact_timers()
-    tuns: dict[bool, int] = {}
-    for gro in (False, True):
-        name = f"tun{int(gro)}"
-        tuns[gro] = open_tun(name, gro)
-        Path(f"/proc/sys/net/ipv6/conf/{name}/accept_dad").write_text("0\n")
-    for number, (name, run, family, gro) in enumerate(cases, 1):
-        device = f"tun{int(gro)}"
-        for command in (
-            f"addr flush dev tun{int(not gro)}",
-            f"addr replace 10.9.0.1/24 dev {device}",
-            f"-6 addr replace fd09::1/64 dev {device} nodad",
-            f"link set {device} up",
-        ):
-            subprocess.run(["ip", *command.split()], check=True)
-        words = f"{name} {'ipv4' if family == socket.AF_INET else 'ipv6'}{' gro' if gro else ''}"
-        try:
-            run(Link(tuns[gro], family, 40000 + number))
-            ktap.result(True, words)
-        except Absent as what:
-            ktap.skip(words, str(what))
-        except Broken as problem:
-            ktap.result(False, words, str(problem))
-    return ktap.end()
-
-
 if __name__ == "__main__":
-    sys.exit(main(TESTS))
+    sys.exit(run_over_links(TESTS))

@@ -23,18 +23,15 @@ from tcp_ack_skip import (
     MSS,
     TCP_ACK_SKIP,
     WARM_UP,
-    Absent,
-    Link,
-    Test,
     configure,
     connection,
     covered,
     expect,
-    main,
     steady,
     stream,
 )
 from tcp_peer import CE, ECE, ECT0, FIN, Peer
+from tun_links import Absent, Link, Test, run_over_links
 
 AFTER = 64  # tcp_ack_skip_after's default: below it, skipping leaves the sender's window alone
 TICK_S = 0.01  # HZ is 100: the delayed ACK's timer of 40 ms counts ticks
@@ -358,4 +355,4 @@ LONG.append((loss_forgotten.__name__, loss_forgotten))
 if __name__ == "__main__":
     long = "--long" in sys.argv
     sys.argv = [word for word in sys.argv if word != "--long"]
-    sys.exit(main(TESTS + LONG if long else TESTS))
+    sys.exit(run_over_links(TESTS + LONG if long else TESTS))

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import shlex
 import signal
@@ -29,7 +30,10 @@ PORT = 5001
 SSID = "lasack"
 CHANNEL, FREQUENCY_MHZ = 1, 2412
 WIRED_ADDRESS = "10.0.0.2"
-SETTLE_S = 1.0  # between the last association and the first flow
+SETTLE_S = 1.0  # at least, between the last association and the first flow
+STEP_S = 0.1  # each step of the set-up begins at a multiple of this, t0 at one of SETTLE_S
+JOIN_TRIES = 8
+JOIN_SETTLE_S = 0.02  # hostapd authorizes a station when its answer was acknowledged
 
 HOSTAPD_CONF = f"""\
 interface=wlan0
@@ -53,6 +57,11 @@ def run(words: list[str], env: dict[str, str] | None = None) -> str:
         said = (done.stderr or done.stdout).strip().splitlines()
         raise CellError(f"`{shlex.join(words)}` failed: {said[0] if said else done.returncode}")
     return done.stdout
+
+
+def attempt(words: list[str]) -> None:
+    """Run a command whose failure shows elsewhere."""
+    subprocess.run(words, capture_output=True, check=False)
 
 
 def inside(namespace: str | None, words: list[str]) -> list[str]:
@@ -91,6 +100,16 @@ def radio_address(number: int) -> str:
     return f"02:00:00:00:{number:02x}:00"
 
 
+def served_stations(dump: str) -> set[str]:
+    """Addresses that `iw dev DEVICE station dump` calls associated and authorized."""
+    served = set()
+    for entry in dump.split("Station ")[1:]:
+        lines = {tuple(line.split()) for line in entry.splitlines()}
+        if {("associated:", "yes"), ("authorized:", "yes")} <= lines:
+            served.add(entry.split()[0])
+    return served
+
+
 class Cell:
     """The machines of one plan, set up in order and taken down by the kernel's end."""
 
@@ -103,6 +122,7 @@ class Cell:
         self.running: list[tuple[str, subprocess.Popen[str]]] = []
         self.clients: list[subprocess.Popen[bytes]] = []
         self.asleep: set[str] = set()  # stations in power save
+        self.tries: dict[str, int] = {}  # station -> attempts to associate it
 
     def start(self, name: str, words: list[str], ready: str | None = None) -> None:
         """Start a program that must live until `stop`; wait for its line `ready`."""
@@ -146,6 +166,7 @@ class Cell:
         words = [self.tools["dcfmedium"], "hwsim", "--phy", medium["phy"]]
         words += ["--eifs", "on" if medium["eifs"] else "off", "--retry", str(medium["retry"])]
         words += ["--seed", str(self.plan["seed"]), "--stats", str(self.run_dir / "medium.json")]
+        words += ["--losses-from", "mark"]
         words += air_words(medium)
         if medium["pcap"]:
             words += ["--pcap", str(self.run_dir / "air.pcapng")]
@@ -201,10 +222,32 @@ class Cell:
             device = f"wlan{number}"
             configure(name, device, station_address(name))
             run(inside(name, ["iw", "dev", device, "set", "power_save", "off"]))
-            connect = ["iw", "dev", device, "connect", "-w", SSID, str(FREQUENCY_MHZ)]
-            run(inside(name, connect))
+            self.join(name)
             self.route(name, "10.1.0.1", self.plan["station"]["window"])
         self.neighbours()
+        known = self.associated()
+        if lost := [name for name in self.stations if name not in known]:
+            raise CellError(f"not associated before t0: {', '.join(lost)}")
+
+    def join(self, name: str) -> None:
+        """Associate a station; again when a collision took an answer. CellError names it.
+
+        `iw connect -w` returns 0 for a scan without an answer too, so the access point is asked.
+        """
+        iw = ["iw", "dev", f"wlan{station_number(name)}"]
+        for tries in range(1, JOIN_TRIES + 1):
+            self.tries[name] = tries
+            attempt(inside(name, [*iw, "connect", "-w", SSID, str(FREQUENCY_MHZ)]))
+            time.sleep(JOIN_SETTLE_S)
+            if name in self.associated():
+                return
+            attempt(inside(name, [*iw, "disconnect"]))
+        raise CellError(f"{name} did not associate in {JOIN_TRIES} tries")
+
+    def associated(self) -> set[str]:
+        """The stations that the access point serves."""
+        served = served_stations(run(["iw", "dev", "wlan0", "station", "dump"]))
+        return {name for name in self.stations if radio_address(station_number(name)) in served}
 
     def neighbours(self) -> None:
         """Permanent neighbours: ARP's random timers would differ from run to run."""
@@ -332,6 +375,12 @@ class Cell:
         }
         (self.run_dir / "counters.json").write_text(json.dumps(found, indent=1) + "\n")
 
+    def receive_buffers(self) -> dict[str, str]:
+        """tcp_rmem of every machine: the window that it advertises follows from it."""
+        words = ["sysctl", "-n", "net.ipv4.tcp_rmem"]
+        machines = ["wired", *self.stations]
+        return {name: " ".join(run(inside(name, words)).split()) for name in machines}
+
     def mark_medium(self) -> None:
         """Start the medium's statistics, digest and random streams anew."""
         dict(self.running)["dcfmedium"].send_signal(signal.SIGUSR1)
@@ -376,6 +425,11 @@ def last_line(path: str) -> str:
     return lines[-1] if lines else "it said nothing"
 
 
+def next_multiple(moment: float, step: float) -> float:
+    """The first multiple of `step` seconds that is not before `moment`."""
+    return math.ceil(moment / step) * step
+
+
 def sleep_until(moment: float) -> None:
     """Block until CLOCK_MONOTONIC reads `moment` seconds."""
     if (left := moment - time.monotonic()) > 0:
@@ -394,9 +448,10 @@ def measure(cell: Cell, record: dict[str, Any]) -> None:
     """Set up, run the flows from t0 to t1, and keep what the queue and the medium counted."""
     progress = cell.run_dir / "progress"
     for step in (cell.radios, cell.medium, cell.machines, cell.associate, cell.queues):
+        sleep_until(next_multiple(time.monotonic(), STEP_S))
         progress.write_text(f"{step.__name__}\n")
         step()
-    t0 = time.monotonic() + SETTLE_S
+    t0 = next_multiple(time.monotonic() + SETTLE_S, SETTLE_S)
     t1 = t0 + cell.plan["duration_s"]
     record |= {"t0_s": t0, "t1_s": t1}
     cell.flows(t0)
@@ -412,6 +467,7 @@ def measure(cell: Cell, record: dict[str, Any]) -> None:
     cell.end_flows()
     cell.snapshot("qdisc.json")
     cell.counters()
+    record |= {"tcp_rmem": cell.receive_buffers(), "tries": cell.tries}
     cell.stop("dcfmedium")
 
 

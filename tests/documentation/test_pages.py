@@ -40,7 +40,20 @@ OPTIONAL = re.compile(r"\s\[[^\]]*\](\.\.\.)?")
 NAMES = [str(page.relative_to(TOP)) for page in pages()]
 COMMON = {"AP", "IP", "TCP", "UDP", "ICMP", "IPv", "ARP", "DNS", "HTTP", "QUIC", "NAT", "VLAN"}
 ORDINARY = {"CPU", "RAM", "TOML", "JSON", "HTML", "PNG", "GPL", "RFC", "IEEE", "ACM", "OK", "MHz"}
-ORDINARY |= {"KB", "MB", "GB", "III", "IV", "VI", "INFOCOM", "SIGCOMM", "ICDE", "COPYING"}
+ORDINARY |= {
+    "KB",
+    "KiB",
+    "MiB",
+    "MB",
+    "GB",
+    "III",
+    "IV",
+    "VI",
+    "INFOCOM",
+    "SIGCOMM",
+    "ICDE",
+    "COPYING",
+}
 
 
 def usage_words(command: str) -> list[str]:

@@ -39,7 +39,7 @@ def _sources(*patterns: str) -> str:
 def suites() -> list[Suite]:
     """Every suite, slow ones last."""
     return [
-        Suite("churn", _boot(DEBUG, f"{QDISC}/qdisc_churn.sh")),
+        Suite("churn", _boot(DEBUG, f"{QDISC}/qdisc_churn.sh 40")),
         *_pytest(),
         Suite("fuzz-packets", _boot(DEBUG, f"{QDISC}/fuzz_packets.sh 150000")),
         Suite("parents", _boot(DEBUG, f"{LAB}/watched.sh 'qdisc/parents.py 3'")),
@@ -104,6 +104,7 @@ def _sparse_x86() -> str:
 def _long() -> Iterator[Suite]:
     """What shorter suites do, as often or as long as the name says."""
     commands = {
+        "churn-100": f"{QDISC}/qdisc_churn.sh 100",
         "flood-1m": KUNIT.removesuffix("'") + " lasack_flood packets=1000000'",
         "fuzz-packets-10m": f"{QDISC}/fuzz_packets.sh 10000000 2",
         "parents-60s": f"{LAB}/watched.sh 'qdisc/parents.py 60'",

@@ -76,7 +76,7 @@ class Cell:
 
 def _sweep() -> list[Cell]:
     return [
-        Cell(f"{flows} flows, {'hash' if hashed else 'no hash'}", flows, hashed)
+        Cell(f"{flows} flow{'s' * (flows > 1)}, {'hash' if hashed else 'no hash'}", flows, hashed)
         for hashed in (False, True)
         for flows in (1, 10, 100, 1000, 10_000, 100_000, 1_000_000)
     ]
@@ -89,8 +89,8 @@ def all_cells() -> list[Cell]:
         Cell("100 flows, data", 100, acks=0),
         Cell("100 flows, ACKs", 100, acks=100),
         Cell("100 flows, at random", 100, queued=1000),
-        Cell("1 flow, GSO", 1, gso=True),
-        Cell("100 flows, GSO", 100, gso=True),
+        Cell("1 flow, GSO", 1, acks=0, gso=True),
+        Cell("100 flows, GSO", 100, acks=0, gso=True),
         Cell("100 flows, overload", 100, overload=2, queued=1000),
         Cell("10000 flows, overload", 10_000, overload=2, queued=10_000),
         Cell("65535 remembered", 65535, queued=1000),
@@ -101,7 +101,7 @@ def all_cells() -> list[Cell]:
 def quick_cells() -> list[Cell]:
     """For tuning: the cells whose figures are in question."""
     names = [
-        *("1 flows, no hash", "100 flows, no hash", "10000 flows, no hash"),
+        *("1 flow, no hash", "100 flows, no hash", "10000 flows, no hash"),
         *("100 flows, hash", "65535 remembered", "65535 remembered, all new"),
     ]
     return [cell for cell in all_cells() if cell.name in names]

@@ -52,7 +52,8 @@ def _per_packet(turn: Turn) -> float:
     return mean(_undisturbed(turn)) / BATCH
 
 
-def _spread(values: Sequence[float]) -> Spread:
+def spread(values: Sequence[float]) -> Spread:
+    """Median and quartiles; of one value, the value."""
     low, middle, high = quantiles(values, n=4) if len(values) > 1 else [values[0]] * 3
     return Spread(middle, low, high)
 
@@ -65,12 +66,12 @@ def _kind_cost(cell: str, kind: str, kinds: dict[str, list[Turn]]) -> Cost:
     if REFERENCE in kinds:
         base = [_per_packet(turn) for turn in kinds[REFERENCE]]
         pairs = zip(net, base, own, strict=True)
-        ratio = _spread([cost / (reference - harness) for cost, reference, harness in pairs])
+        ratio = spread([cost / (reference - harness) for cost, reference, harness in pairs])
     offered = sum(len(turn.batches) for turn in turns) * BATCH
     return Cost(
         cell=cell,
         kind=kind,
-        cost=_spread(net),
+        cost=spread(net),
         ratio=ratio,
         served=sum(turn.served for turn in turns) / offered,
         dropped=sum(turn.dropped for turn in turns) / offered,

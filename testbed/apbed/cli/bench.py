@@ -9,9 +9,10 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from apbed.analysis.plots import to_png, to_svg
-from apbed.bench import cells, figures, measure
+from apbed.bench import cells, figures, iperf, measure
 from apbed.bench.plot import cost_against_flows
 from apbed.checkout import REPOSITORY
 from apbed.errors import ApbedError
@@ -22,6 +23,7 @@ examples:
   apbed bench --quick --kinds "lasack;fq_codel"  under a minute, while tuning
   apbed bench --cells "100 flows, no hash" --kinds "lasack flows 4096;fq_codel"
   apbed bench --instructions --quick             the distribution's kernel, under QEMU
+  apbed bench --iperf --cpus 4                   throughput through veth, in the same kernel
   apbed bench --list                             the cells and the kinds
 
 DIR gets bench.json, table.md, and the plot bench.svg and bench.png when flows were swept.
@@ -42,6 +44,12 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument("--rounds", type=int, metavar="N", help="turns of each kind (31, quick 11)")
     parser.add_argument(
         "--instructions", action="store_true", help="count instructions in the stock kernel"
+    )
+    parser.add_argument(
+        "--iperf", action="store_true", help="throughput of iperf3 -P 4 in the stock kernel"
+    )
+    parser.add_argument(
+        "--cpus", type=int, default=4, metavar="N", help="its processors; 1: virtual time (4)"
     )
     parser.add_argument("--kernel", metavar="VERSION", help="lab kernel line, for example 6.1")
     parser.add_argument("--out", type=Path, metavar="DIR", default=Path("out/bench"))
@@ -94,24 +102,39 @@ def _commit() -> str:
     return done.stdout.strip() or "unknown"
 
 
+def _run_iperf(args: argparse.Namespace, about: dict[str, str]) -> int:
+    kinds = _split(args.kinds) or list(iperf.KINDS)
+    if cells.REFERENCE not in kinds:
+        kinds.insert(0, cells.REFERENCE)
+    rounds = args.rounds or (1 if args.quick else 5)
+    results = iperf.run(kinds, args.cpus, rounds, 3 if args.quick else 5, args.out)
+    _write(args.out, iperf.to_json(results, args.cpus, about), iperf.to_markdown(results))
+    return 0
+
+
+def _write(out: Path, result: dict[str, Any], table: str) -> None:
+    (out / "bench.json").write_text(json.dumps(result, indent=1) + "\n")
+    (out / "table.md").write_text(table)
+    print(table, end="")
+
+
 def run(args: argparse.Namespace) -> int:
     """Measure, print the table, leave the files."""
     if args.list:
         return _list()
-    order = _order(args)
     out: Path = args.out
     out.mkdir(parents=True, exist_ok=True)
+    about = {"commit": _commit(), "command": shlex.join(["apbed", *sys.argv[1:]])}
+    if args.iperf:
+        return _run_iperf(args, about)
+    order = _order(args)
     print(f"bench: {len(order.cells)} cells, {len(order.kinds)} kinds", file=sys.stderr)
     if args.instructions:
         unit, raw = "instructions", measure.in_distribution(order, out)
     else:
         unit, raw = "cycles", measure.in_lab(order, out, args.kernel)
-    about = {"commit": _commit(), "command": shlex.join(["apbed", *sys.argv[1:]])}
     result = figures.to_json(order, raw, unit, about)
-    (out / "bench.json").write_text(json.dumps(result, indent=1) + "\n")
-    table = figures.to_markdown(order, raw, unit)
-    (out / "table.md").write_text(table)
-    print(table, end="")
+    _write(out, result, figures.to_markdown(order, raw, unit))
     if not (args.quick or args.cells):
         figure = cost_against_flows(order.cells, figures.costs(order, raw), unit)
         (out / "bench.svg").write_text(to_svg(figure))

@@ -41,19 +41,59 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     models = parser.add_subparsers(dest="model", metavar="MODEL", required=True)
+    _add_http_queueing(models)
+    _add_simultaneous_send(models)
+
+
+def _add_http_queueing(models: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     http = models.add_parser(
         "http-queueing", help="downloads by segments per ACK, equations 8 and 12"
     )
-    http.add_argument("--stations", type=_count, nargs="+", default=[1, 10], metavar="N")
-    http.add_argument("--every", type=_count, nargs="+", default=range(1, 10), metavar="D")
-    http.add_argument("--beside", type=Path, metavar="DIR", help="runs of ack-every")
-    http.add_argument("--sessions", type=Path, metavar="DIR", help="runs of ack-http (eq. 14)")
+    http.add_argument(
+        "--stations",
+        type=_count,
+        nargs="+",
+        default=[1, 10],
+        metavar="N",
+        help="numbers of downloading stations (default: 1 10)",
+    )
+    http.add_argument(
+        "--every",
+        type=_count,
+        nargs="+",
+        default=range(1, 10),
+        metavar="D",
+        help="segments per ACK (default: 1 to 9)",
+    )
+    http.add_argument(
+        "--beside", type=Path, metavar="DIR", help="set runs of ack-every beside the model"
+    )
+    http.add_argument(
+        "--sessions", type=Path, metavar="DIR", help="set runs of ack-http beside equation 14"
+    )
     http.set_defaults(func=run_http_queueing)
+
+
+def _add_simultaneous_send(models: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     send = models.add_parser(
         "simultaneous-send", help="how often frames meet, ack-skipping's equation 1"
     )
-    send.add_argument("--flows", type=_count, nargs="+", default=[1, 2, 3], metavar="N")
-    send.add_argument("--beside", type=Path, nargs="+", default=[], metavar="DIR")
+    send.add_argument(
+        "--flows",
+        type=_count,
+        nargs="+",
+        default=[1, 2, 3],
+        metavar="N",
+        help="numbers of uploads at once (default: 1 2 3)",
+    )
+    send.add_argument(
+        "--beside",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="DIR",
+        help="add what runs of ack-skip-short or ack-skip-long gained",
+    )
     send.set_defaults(func=run_simultaneous_send)
 
 

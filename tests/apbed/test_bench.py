@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""`apbed bench`: the plan, what is read of the guest, and the figures made of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from apbed.bench import figures, iperf, measure
+from apbed.bench.cells import HARNESS, REFERENCE, Cell, all_cells, quick_cells, words
+from apbed.errors import ApbedError
+
+CELL = Cell("100 flows, no hash", 100)
+
+
+def order(rounds: int = 2) -> measure.Order:
+    """Two kinds in one cell."""
+    return measure.Order([CELL], [REFERENCE, "lasack"], rounds, batches=4, memory=False)
+
+
+def turn(device: int, per_packet: int, disturbed: int = 0) -> str:
+    """A line of the guest: four batches of 64 packets, one of them longer."""
+    batch = 64 * per_packet
+    return f"bench{device} {batch} {batch} {batch + disturbed} {batch} served 256 dropped 0"
+
+
+def guest(*turns: str) -> list[str]:
+    """What the guest prints for one cell."""
+    return ["cell 0", *turns, "done 6.1.0-test"]
+
+
+def test_costs_are_without_the_harness() -> None:
+    lines = guest(turn(0, 100), turn(1, 300), turn(2, 500)) * 1
+    lines = guest(*(lines[1:4] * 2))
+    reference, lasack = figures.costs(order(), measure.parse(order(), lines))
+    assert reference.cost.median == pytest.approx(200)
+    assert lasack.cost.median == pytest.approx(400)
+    assert lasack.ratio is not None
+    assert lasack.ratio.median == pytest.approx(2.0)
+    assert (lasack.served, lasack.dropped, lasack.disturbed) == (1.0, 0.0, 0)
+
+
+def test_ratio_is_of_the_same_round() -> None:
+    """A machine twice as slow in the second round changes no ratio."""
+    first = [turn(0, 100), turn(1, 300), turn(2, 500)]
+    second = [turn(0, 200), turn(1, 600), turn(2, 1000)]
+    lasack = figures.costs(order(), measure.parse(order(), guest(*first, *second)))[1]
+    assert lasack.ratio is not None
+    assert (lasack.ratio.low, lasack.ratio.high) == pytest.approx((2.0, 2.0))
+
+
+def test_disturbed_batch_is_left_out_and_counted() -> None:
+    turns = [turn(0, 100), turn(1, 300), turn(2, 500, disturbed=10**6)] * 2
+    lasack = figures.costs(order(), measure.parse(order(), guest(*turns)))[1]
+    assert lasack.cost.median == pytest.approx(400)
+    assert lasack.disturbed == 2
+
+
+def test_guest_that_does_not_end_is_an_error() -> None:
+    with pytest.raises(ApbedError, match=r"did not end.*Oops"):
+        measure.parse(order(), ["cell 0", turn(0, 1), "Oops: 0002"])
+
+
+def test_plan_sets_up_before_it_measures() -> None:
+    lines = list(measure.plan(order()))
+    assert lines[0] == "devices 3"
+    assert [line.split()[2] for line in lines if line.startswith("qdisc")] == [
+        HARNESS,
+        REFERENCE,
+        "lasack",
+    ]
+    assert lines[-1] == "measure 0"
+
+
+def test_own_options_come_last() -> None:
+    """tc takes the last of two, so a kind can say `limit` itself."""
+    given = words("lasack limit 5", CELL).split()
+    assert given[-2:] == ["limit", "5"]
+    assert given.count("limit") == 2
+
+
+@pytest.mark.parametrize("cell", all_cells(), ids=lambda cell: cell.name)
+def test_no_discipline_drops_unless_the_cell_is_about_drops(cell: Cell) -> None:
+    room = cell.limit - cell.depth * (16 if cell.gso else 1)
+    assert room == 0 if cell.overload else room >= 64 + 64  # a batch, and what is below
+
+
+def test_names_are_unique() -> None:
+    names = [cell.name for cell in all_cells()]
+    assert len(set(names)) == len(names)
+    assert {cell.name for cell in quick_cells()} < set(names)
+
+
+def test_throughput_ratio() -> None:
+    lines = ["iperf on 0 1000", "iperf on 1 400", "iperf off 0 500", "iperf off 1 500"]
+    on, off = iperf.parse([REFERENCE, "lasack"], [*lines, "done x"])[1::2]
+    assert (on.gso, on.mbps.median, on.ratio.median) == (True, 0.4, 0.4)
+    assert (off.gso, off.ratio.median) == (False, 1.0)
+
+
+def test_throughput_of_a_guest_that_does_not_end() -> None:
+    with pytest.raises(ApbedError, match="did not end"):
+        iperf.parse([REFERENCE], ["iperf on 0 1000"])
+
+
+def test_lab_kernel_serves_what_is_offered(tmp_path: Path) -> None:
+    """The module itself: each kind serves what it gets, and GSO packets are cut or whole."""
+    kinds = [REFERENCE, "cake", "lasack", "ackwrr", "inflight limit 64", "pfifo"]
+    whole = Cell("few", 10)
+    cut = Cell("cut", 10, acks=0, gso=True)
+    flooded = Cell("flooded", 10, overload=2, queued=100)
+    result = measure.Order([whole, cut, flooded], kinds, rounds=1, batches=4, memory=False)
+    costs = figures.costs(result, measure.in_lab(result, tmp_path))
+    of = {(cost.cell, cost.kind): cost for cost in costs}
+    for kind in kinds:
+        assert of["few", kind].served == 1.0, kind
+        assert of["few", kind].dropped == 0.0, kind
+    assert of["cut", "pfifo"].served == 1.0
+    assert of["cut", "cake"].served == pytest.approx(16, abs=1)  # segments of a packet
+    for kind in (REFERENCE, "lasack", "pfifo"):
+        assert of["flooded", kind].served == 0.5, kind
+        assert of["flooded", kind].dropped == pytest.approx(0.5, abs=0.1), kind
