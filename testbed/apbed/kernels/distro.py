@@ -181,7 +181,7 @@ def _initrd(kernel: DistroKernel, command: Sequence[str], scratch: Path) -> Path
         shutil.copy(module, root / "modules" / f"{number:02}.ko")
     there = f"cd {shlex.quote(str(Path.cwd()))} && {shlex.join(command)}"
     init = root / "init"
-    modules = shlex.quote(str(kernel.modules))
+    modules = shlex.quote("" if kernel.image else str(kernel.modules))
     init.write_text(INIT.format(modules=modules, command=shlex.quote(there), status=STATUS))
     init.chmod(0o755)
     names = "\n".join(str(path.relative_to(root)) for path in sorted(root.rglob("*")))
