@@ -25,6 +25,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
 
 import lab_network
+from ktap import Ktap
 from lab_network import DEVICE, Broken, tc
 from rtnetlink import Rtnetlink
 from traffic import ACK, SO_SNDBUFFORCE, ethernet, ipv4
@@ -139,21 +140,20 @@ def main(_: Sequence[str]) -> int:
     # With little credit, so that what is sent at once waits above.
     tc(f"qdisc replace dev out root tbf rate {RATE} burst 200 limit 100m")
     netlink = Rtnetlink()
-    print(f"    1..{len(cases)}")
-    failed = 0
-    for number, case in enumerate(cases, 1):
-        link, said = Link(), ""
+    ktap = Ktap(len(cases), nested=True)
+    for case in cases:
+        link = Link()
         try:
             case(link)
             lab_network.check(netlink.qdiscs(ifindex))
+            ktap.result(True, case.__name__)
         except Broken as broken:
-            failed, said = 1, f"\n    # {broken}"
+            ktap.result(False, case.__name__, str(broken))
         link.close()
-        print(f"    {'not ok' if said else 'ok'} {number} {case.__name__}{said}", flush=True)
         lab_network.run("tc", "qdisc", "del", "dev", DEVICE, "root")
         lab_network.wait_empty(netlink, socket.if_nametoindex("out"), 60)
     lab_network.clean()
-    return failed
+    return ktap.end()
 
 
 if __name__ == "__main__":

@@ -52,6 +52,78 @@ def test_random_numbers_follow_from_the_seed(lab_kernel: LabKernel, tmp_path: Pa
     assert drawn[0] != drawn[2]
 
 
+def memory_line(out: Path) -> str:
+    lines = (out / "dmesg.log").read_text().splitlines()
+    return next(line for line in lines if " Memory: " in line)
+
+
+def test_memory_is_the_same_at_each_boot(
+    lab_kernel: LabKernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The host's random addresses and the caller's environment have no part in it."""
+    seen = set()
+    for _ in range(3):
+        boot(lab_kernel, tmp_path, "true")
+        seen.add(memory_line(tmp_path))
+        monkeypatch.setenv("LAB_TEST_LARGE", "x" * 100000)
+    assert len(seen) == 1
+
+
+LIMITS = "cd /proc/sys/net/ipv4; cat tcp_rmem tcp_wmem tcp_mem udp_mem"
+
+
+def test_limits_do_not_follow_from_memory(
+    lab_kernel: LabKernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the host refuses fixed addresses, the guest's memory differs but its windows do not.
+
+    A guest with half the memory stands for that.
+    """
+    seen = []
+    for memory_mb in (lab.MEMORY_MB, lab.MEMORY_MB // 2):
+        monkeypatch.setattr(lab, "MEMORY_MB", memory_mb)
+        boot(lab_kernel, tmp_path, f"({LIMITS}) > {tmp_path}/limits")
+        seen.append(((tmp_path / "limits").read_text(), memory_line(tmp_path)))
+    assert seen[0][0] == seen[1][0]
+    assert seen[0][1] != seen[1][1]
+
+
+def virtual_us(out: Path, attempts: int, what: str) -> float:
+    """Virtual time that so many calls of `what` take in a guest, clock reads included."""
+    return float((out / f"{attempts}-{what}").read_text())
+
+
+ATTEMPTS = """
+import os, sys, time
+def missing():
+    os.access("/no/such/file", os.F_OK)
+reading, _ = os.pipe()
+os.set_blocking(reading, False)
+def empty():
+    try:
+        os.read(reading, 1)
+    except BlockingIOError:
+        pass
+for what in (missing, empty):
+    for attempts in (0, 1000):
+        start = time.monotonic_ns()
+        for _ in range(attempts):
+            what()
+        took = (time.monotonic_ns() - start) / 1000
+        with open(f"{sys.argv[1]}/{attempts}-{what.__name__}", "w") as file:
+            file.write(str(took))
+"""
+
+
+def test_a_missing_file_costs_no_virtual_time(lab_kernel: LabKernel, tmp_path: Path) -> None:
+    """So what is installed on the host does not move the guest's clock; but polling does."""
+    (tmp_path / "attempts.py").write_text(ATTEMPTS)
+    script = f"/usr/bin/python3 -I -S {tmp_path}/attempts.py {tmp_path}"
+    assert boot(lab_kernel, tmp_path, script).status == 0
+    assert virtual_us(tmp_path, 1000, "missing") == virtual_us(tmp_path, 0, "missing")
+    assert virtual_us(tmp_path, 1000, "empty") >= 1000
+
+
 def test_virtual_time_costs_no_work(lab_kernel: LabKernel, tmp_path: Path) -> None:
     result = boot(lab_kernel, tmp_path, "sleep 10000")
     assert result.status == 0, result.why  # within 60 processor seconds

@@ -46,9 +46,14 @@ def test_same_digest_and_statistics(tmp_path: Path, words: tuple[str, ...]) -> N
 
 
 @pytest.mark.usefixtures("lab_kernel")
-def test_a_lab_run_is_decided_the_same(tmp_path: Path) -> None:
-    """The demo's cell, cut short, with its mark in the middle; and with another seed not."""
+@pytest.mark.parametrize("channel", ["ideal", GE], ids=["ideal", "ge"])
+def test_a_lab_run_is_decided_the_same(tmp_path: Path, channel: str) -> None:
+    """The demo's cell, cut short, with its mark in the middle; and with another seed not.
+
+    The channel loses frames from the mark on.
+    """
     short = ["medium.record=true", "duration_s=5", "warmup_s=2", "ap.qdisc=fq_codel"]
+    short.append(f"medium.channel={channel}")
     runner.run_all(parse.load(catalogue.find("demo"), short), tmp_path, jobs=1)
     (run_dir,) = (tmp_path / "runs").iterdir()
     recorded = json.loads((run_dir / "medium.json").read_text())
@@ -109,7 +114,7 @@ STATION = "= 0 station 02:00:00:00:00:00,retry=7,cwmin=16,cwmax=1024\n"
         (f"{HEAD}= x mark\n", ":3: does not begin with +, = or @"),
         (f"{HEAD}? 0 mark\n", ":3: does not begin with +, = or @"),
         (f"{HEAD}= 5 mark\n+ 4 mark\n", ":4: goes back in time"),
-        (f"{HEAD}= 0 marked\n", ":3: is none of station, frame, channel, mark and end"),
+        (f"{HEAD}= 0 marked\n", ":3: is none of station, frame, channel, mark, lossless and end"),
         (f"{HEAD}= 0 frame 0 0 100 a 0\n", ":3: names a station there is none of"),
         (f"{HEAD}{STATION}= 0 frame 0 -3 100 a 0\n", ":4: names a station"),
         (f"{HEAD}{STATION}= 0 frame 0 -1 0 a 0\n", ":4: has a frame of an impossible length"),

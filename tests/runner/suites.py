@@ -43,6 +43,7 @@ def suites() -> list[Suite]:
         *_pytest(),
         Suite("fuzz-packets", _boot(DEBUG, f"{QDISC}/fuzz_packets.sh 150000")),
         Suite("parents", _boot(DEBUG, f"{LAB}/watched.sh 'qdisc/parents.py 3'")),
+        Suite("backpressure", _boot(DEBUG, f"{LAB}/watched.sh qdisc/backpressure.py")),
         Suite("operations", _boot(DEBUG, f"{LAB}/watched.sh {OPERATIONS}")),
         Suite("ackskip-module", f"{TCP}/ackskip_module.sh short", may_skip=DISTRO),
         Suite("ack-skip", _boot(DEFAULT, f"{LAB}/each.sh {ACK_SKIP}")),

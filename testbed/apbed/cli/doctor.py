@@ -196,6 +196,14 @@ def _seccomp() -> Finding:
     )
 
 
+def _addresses() -> Finding:
+    """Whether lab kernels can have fixed addresses, and so the same memory at each boot."""
+    with lab.fixed_addresses() as fixed:
+        detail = "fixed for lab kernels" if fixed else "random: personality(2) is refused here"
+    fix = "none needed: the guest's limits of TCP and UDP are fixed; its memory still differs"
+    return Finding("addresses", fixed, detail, fix, required=False)
+
+
 def findings() -> Iterator[Finding]:
     """Look at everything, cheap things first."""
     yield _packages()
@@ -205,6 +213,7 @@ def findings() -> Iterator[Finding]:
     yield _plugins()
     yield _executable_memory()
     yield _seccomp()
+    yield _addresses()
     kernel = cache.find()
     yield _disk(kernel)
     yield from _lab_kernels()

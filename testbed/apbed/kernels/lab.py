@@ -10,6 +10,7 @@ and asks the kernel which process is running.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 import shlex
@@ -21,7 +22,8 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
@@ -35,6 +37,8 @@ from apbed.processes import IDLE_S, ProcessorTime
 MEMORY_MB = 768
 BOOT_TIME_NS = 1767225600 * 10**9  # 2026-01-01, a guest's wall clock at boot
 MCONSOLE_MAGIC = 0xCAFEBABE
+ADDR_NO_RANDOMIZE = 0x0040000  # personality(2)
+PERSONALITY_QUERY = 0xFFFFFFFF
 POLL_S = 0.2
 GROUP_END_TRIES = 25
 
@@ -137,24 +141,46 @@ def _start(guest: Guest, scratch: Path, stream: BinaryIO) -> subprocess.Popen[by
     words += guest.command
     init.write_text(f"#!/bin/sh\nexec {shlex.join(words)}\n")
     init.chmod(0o755)
-    environment = dict(os.environ)
+    environment = os.environ | {"PATH": "/usr/bin:/bin"}  # the kernel copies it to its heap
     if guest.seed is not None:
         environment |= _seeded_random(guest.seed)
     try:
-        return subprocess.Popen(
-            _command_line(guest.kernel, consoles),
-            cwd=scratch,
-            stdin=subprocess.DEVNULL,
-            stdout=stream,
-            stderr=None if apart else subprocess.STDOUT,
-            start_new_session=True,
-            env=environment,
-        )
+        with fixed_addresses():
+            return subprocess.Popen(
+                _command_line(guest.kernel, consoles),
+                cwd=scratch,
+                stdin=subprocess.DEVNULL,
+                stdout=stream,
+                stderr=None if apart else subprocess.STDOUT,
+                start_new_session=True,
+                env=environment,
+            )
     except OSError as error:
         raise ApbedError(
             f"cannot start the lab kernel {guest.kernel.linux}: {error.strerror}; "
             "try `apbed kernel build`"
         ) from error
+
+
+@contextmanager
+def fixed_addresses() -> Iterator[bool]:
+    """Programs that this thread starts inside have no randomised addresses (personality(2)).
+
+    User-mode Linux puts the random gap before its heap into its physical memory, so the guest's
+    usable memory differed from boot to boot. Yields false where a container's seccomp filter
+    refuses that: the guest then has the same limits of TCP and UDP (init.sh), but not the same
+    memory.
+    """
+    personality = ctypes.CDLL(None).personality
+    personality.argtypes, personality.restype = [ctypes.c_ulong], ctypes.c_int
+    before = personality(PERSONALITY_QUERY)
+    if before < 0 or personality(before | ADDR_NO_RANDOMIZE) < 0:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        personality(before)
 
 
 def _command_line(kernel: LabKernel, consoles: Sequence[str]) -> list[str]:

@@ -135,7 +135,9 @@ class _Job:
 
     def boot(self) -> bool:
         """Boot the guest and write its status.json; true when it came to its end."""
-        script = ["/usr/bin/python3", str(GUEST / "cell.py"), str(self.run_dir.resolve())]
+        # -I -S: neither the host's environment nor its installed packages have a say.
+        script = ["/usr/bin/python3", "-I", "-S", str(GUEST / "cell.py")]
+        script.append(str(self.run_dir.resolve()))
         guest = lab.Guest(
             self.bench.kernel,
             script,

@@ -110,9 +110,15 @@ void mac_enqueue(struct mac *mac, int from, struct mac_frame *frame, ns_t now)
 		s->counters.queue_high_water = s->backlog;
 }
 
+void mac_spare_losses(struct mac *mac)
+{
+	mac->lossless = true;
+}
+
 void mac_mark(struct mac *mac, ns_t now)
 {
 	mac->mark = now;
+	mac->lossless = false;
 	mac->digest = mac->config.seed;
 	memset(&mac->airtime, 0, sizeof(mac->airtime));
 	for (int i = 0; i < mac->n_stations; i++) {

@@ -82,6 +82,9 @@ ns_t mac_next(const struct mac *mac);
  */
 void mac_mark(struct mac *mac, ns_t now);
 
+/* Let the channel lose no frame until the next mark; collisions stay. */
+void mac_spare_losses(struct mac *mac);
+
 /*
  * Whether the group-addressed @frame, which is being delivered, reaches station
  * @to over the channel from station @from. Once for each receiver.

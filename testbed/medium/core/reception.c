@@ -22,7 +22,8 @@ bool reception_crosses(struct mac *mac, const struct mac_station *s, int to,
 {
 	int from = s - mac->stations;
 
-	if (to < 0 || to == from || mac->config.channel.kind == CHANNEL_IDEAL)
+	if (to < 0 || to == from || mac->lossless ||
+	    mac->config.channel.kind == CHANNEL_IDEAL)
 		return true;
 	if (mac->config.channel.kind == CHANNEL_SNR)
 		return channel_hears(reception_link(mac, from, to), &s->quality,

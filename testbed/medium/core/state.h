@@ -125,6 +125,7 @@ struct mac {
 	struct mac_reorder reorder[MAC_MAX_STATIONS][MAC_MAX_STATIONS];
 
 	ns_t mark;
+	bool lossless;		/* the channel loses nothing before the next mark */
 	uint64_t digest;
 	struct mac_airtime airtime;
 };

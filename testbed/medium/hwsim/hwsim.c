@@ -346,6 +346,12 @@ static void mark(struct front_end *fe)
 	mac_mark(&fe->mac, fe->now);
 }
 
+static void spare_losses(struct front_end *fe)
+{
+	recording_lossless(&fe->options.recording, fe->now);
+	mac_spare_losses(&fe->mac);
+}
+
 static void take_signal(struct front_end *fe)
 {
 	struct signalfd_siginfo info;
@@ -439,6 +445,8 @@ int hwsim_command(int argc, char **argv)
 	open_events(&fe);
 	fe.now = clock_now();
 	mark(&fe);
+	if (fe.options.losses_from_mark)
+		spare_losses(&fe);
 	puts("ready");
 	fflush(stdout);
 

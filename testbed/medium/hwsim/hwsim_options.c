@@ -15,8 +15,8 @@ static const char hwsim_help[] =
 "usage: dcfmedium hwsim --phy PROFILE [options]\n"
 "\n"
 "Serves as the medium of all mac80211_hwsim radios of this network namespace.\n"
-"It prints `ready` when it has them. SIGUSR1 starts statistics and random\n"
-"streams anew. SIGTERM writes the statistics and ends.\n"
+"It prints `ready` when it has them. SIGUSR1 (the mark) starts statistics and\n"
+"random streams anew. SIGTERM writes the statistics and ends.\n"
 "\n"
 "  --retry M         attempts per frame (default 7), or S/L: two limits, S for\n"
 "                    RTS and frames without it, L for frames after RTS/CTS\n"
@@ -24,6 +24,9 @@ MAC_OPTIONS_HELP
 "  --rates WHOSE     fixed (default): the profile's rate, or a station's own;\n"
 "                    kernel: the rates and attempts that the kernel's rate\n"
 "                    control chose for each frame\n"
+"  --losses-from WHEN\n"
+"                    the channel loses frames from the `start` (default), or only\n"
+"                    from the `mark`, so that stations can associate before it\n"
 "  --station ADDR[,name=NAME][,retry=M][,cwmin=N][,cwmax=N][,aifsn=K][,rate=R]\n"
 "            [,snr=DB][,access=A]\n"
 "                    settings of one radio, named by its interface's address.\n"
@@ -72,6 +75,14 @@ static bool parse_rates(const char *text)
 	return !strcmp(text, "kernel");
 }
 
+/* Whether the channel is ideal before the mark. */
+static bool parse_losses_from(const char *text)
+{
+	if (strcmp(text, "start") && strcmp(text, "mark"))
+		usage_error("--losses-from: '%s' is neither 'start' nor 'mark'", text);
+	return !strcmp(text, "mark");
+}
+
 static void take_option(struct hwsim_options *options, struct words *words,
 			int option, const char *word)
 {
@@ -84,6 +95,9 @@ static void take_option(struct hwsim_options *options, struct words *words,
 		break;
 	case 'g':
 		options->config.kernel_rates = parse_rates(optarg);
+		break;
+	case 'L':
+		options->losses_from_mark = parse_losses_from(optarg);
 		break;
 	case 'q':
 		words->edca = optarg;
@@ -168,6 +182,7 @@ void hwsim_parse_options(struct hwsim_options *options, int argc, char **argv)
 		{ "retry", required_argument, NULL, 'm' },
 		{ "station", required_argument, NULL, 'a' },
 		{ "rates", required_argument, NULL, 'g' },
+		{ "losses-from", required_argument, NULL, 'L' },
 		{ "edca", required_argument, NULL, 'q' },
 		{ "stats", required_argument, NULL, 'o' },
 		{ "pcap", required_argument, NULL, 'c' },

@@ -20,6 +20,7 @@ struct hwsim_options {
 	int n_stations;
 	bool edca;	/* each radio has the four access categories */
 	struct edca_parameters categories[EDCA_CATEGORIES];
+	bool losses_from_mark;	/* before it the channel is ideal */
 	FILE *stats;	/* NULL: not wanted */
 	struct trace_writer trace;
 	struct recording recording;

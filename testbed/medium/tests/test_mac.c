@@ -348,6 +348,29 @@ static void mark_starts_anew(int *failures)
 	cell_end(cell);
 }
 
+static void losses_begin_at_mark(int *failures)
+{
+	struct mac_config config = mac_defaults(phy_find("hrdsss-11"));
+	struct cell *cell;
+	int a, b;
+
+	config.channel = (struct channel_config){ .kind = CHANNEL_LOSS, .loss = 1 };
+	cell = cell_of(&config);
+	a = cell_station(cell, 32, 1024, 2);
+	b = cell_station(cell, 32, 1024, 2);
+	mac_spare_losses(&cell->mac);
+	cell_send(cell, a, b, 0);
+	cell_play(cell, US(10000));
+	EXPECT_EQ(cell->n_outcomes, 1);
+	EXPECT(cell->outcomes[0].acked);
+	mac_mark(&cell->mac, US(10000));
+	cell_send(cell, a, b, US(10000));
+	cell_play(cell, US(20000));
+	EXPECT_EQ(cell->n_outcomes, 2);
+	EXPECT(!cell->outcomes[1].acked);
+	cell_end(cell);
+}
+
 /* Attempts overlap only as collisions, and ones that collided do overlap. */
 static void check_attempts(const struct cell *cell, int *failures)
 {
@@ -429,6 +452,7 @@ int main(void)
 		{ "RTS/CTS shortens collisions", rts_cts },
 		{ "a trace hears of each part of an exchange", attempt_times },
 		{ "a mark starts statistics and streams anew", mark_starts_anew },
+		{ "spared losses begin at the mark", losses_begin_at_mark },
 		{ "counters and attempts add up", random_traffic },
 		{ }
 	};

@@ -117,6 +117,14 @@ void recording_mark(struct recording *recording, ns_t now)
 	fputs("mark\n", recording->file);
 }
 
+void recording_lossless(struct recording *recording, ns_t now)
+{
+	if (!recording->file)
+		return;
+	begin_event(recording, now);
+	fputs("lossless\n", recording->file);
+}
+
 void recording_end(struct recording *recording, ns_t now, uint64_t digest)
 {
 	bool failed;

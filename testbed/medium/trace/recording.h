@@ -11,6 +11,7 @@
  *	HOW NS frame FROM TO BYTES FLAGS RATE
  *	HOW NS channel STATION MHZ		as mac_set_channel() is told
  *	HOW NS mark
+ *	HOW NS lossless				no losses until the next mark
  *	HOW NS end EVENTS DIGEST		the last line
  * NS is the time in nanoseconds. HOW says what went before it: "+" that the
  * core was advanced to NS, "=" nothing, so that it came in the same instant as
@@ -54,6 +55,7 @@ void recording_frame(struct recording *recording, ns_t now, int from,
 void recording_channel(struct recording *recording, ns_t now, int station,
 		    unsigned int freq);
 void recording_mark(struct recording *recording, ns_t now);
+void recording_lossless(struct recording *recording, ns_t now);
 
 /* A frame that is handed in from within ops->done(). */
 void recording_reply(struct recording *recording, ns_t now, int from,

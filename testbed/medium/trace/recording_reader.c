@@ -140,6 +140,8 @@ static void read_event(struct recording_reader *reader, char *words)
 		*rest++ = '\0';
 	if (!strcmp(words, "mark") && !rest) {
 		event->kind = RECORDING_MARK;
+	} else if (!strcmp(words, "lossless") && !rest) {
+		event->kind = RECORDING_LOSSLESS;
 	} else if (!strcmp(words, "frame") && rest) {
 		event->kind = RECORDING_FRAME;
 		read_frame(reader, rest, event);
@@ -161,7 +163,7 @@ static void read_event(struct recording_reader *reader, char *words)
 			  &event->digest, &end) == 2 && !rest[end]) {
 		event->kind = RECORDING_END;
 	} else {
-		recording_bad_line(reader, "is none of station, frame, channel, mark and end");
+		recording_bad_line(reader, "is none of station, frame, channel, mark, lossless and end");
 	}
 }
 

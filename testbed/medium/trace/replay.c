@@ -197,6 +197,9 @@ static void play_event(struct replay *replay)
 	case RECORDING_MARK:
 		mac_mark(&replay->mac, replay->now);
 		break;
+	case RECORDING_LOSSLESS:
+		mac_spare_losses(&replay->mac);
+		break;
 	case RECORDING_END:
 		return;
 	}
