@@ -61,7 +61,15 @@ check-all: all debug		## check, and the same in every supported kernel
 		$(APBED) kernel build --version $$version --stock || exit; \
 		$(MAKE) modules KERNEL=$$version || exit; \
 	done
+	@$(MAKE) smp
 	@$(PYTHON) -m tests.runner --all
+
+smp: setup			## kernels for QEMU with KASAN and with KCSAN, and their modules
+	@$(APBED) distro fetch
+	@for checker in kasan kcsan; do \
+		$(APBED) smp build $$checker && \
+		$(MAKE) -C kernel KDIR="$$($(APBED) smp tree $$checker)" ARCH=x86_64 || exit; \
+	done
 
 clean:				## remove build/ and out/; .venv and the kernels stay
 	rm -rf build out
@@ -80,19 +88,20 @@ measurements: all		## the figures of Documentation/measurements again: NAME=demo
 
 # QUICK=1 and BENCH="lasack;fq_codel" are for tuning; all of it takes an hour.
 bench: all			## what a packet costs in each discipline: QUICK=1 BENCH="KIND;KIND"
-	@$(if $(QUICK)$(BENCH),$(BENCH_CYCLES) --out out/bench,$(MAKE) bench-all)
+	@$(if $(QUICK)$(BENCH),$(BENCH_CYCLES) --out $(BENCH_OUT),$(MAKE) bench-all)
 
+BENCH_OUT = out/bench
 BENCH_CYCLES = $(APBED) bench $(if $(QUICK),--quick) $(if $(BENCH),--kinds "$(BENCH)")
 
 bench-all: all
 	@$(APBED) distro fetch
 	@$(MAKE) -C kernel KDIR="$$($(APBED) distro tree)" ARCH=x86_64
-	@$(APBED) bench --out out/bench/cycles
-	@$(APBED) bench --instructions --out out/bench/instructions
-	@$(APBED) bench --iperf --out out/bench/iperf
+	@$(APBED) bench --out $(BENCH_OUT)/cycles
+	@$(APBED) bench --instructions --out $(BENCH_OUT)/instructions
+	@$(APBED) bench --iperf --out $(BENCH_OUT)/iperf
 	@for part in cycles instructions iperf; do \
-		cat out/bench/$$part/table.md; echo; \
-	done > out/bench/table.md
+		cat $(BENCH_OUT)/$$part/table.md; echo; \
+	done > $(BENCH_OUT)/table.md
 
 .PHONY: all help setup tools medium tc lab-kernel modules debug modules-all \
-	demo check check-all clean lock measurements bench install uninstall
+	demo check check-all clean lock measurements bench bench-all smp install uninstall

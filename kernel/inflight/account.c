@@ -117,7 +117,7 @@ inflight_account_station(struct inflight_account *account, u64 address)
 
 /* Asleep: packets of others that were handed down since it stalled are gone. */
 static bool inflight_is_asleep(const struct inflight_account *account,
-				      const struct inflight_station *station)
+			       const struct inflight_station *station)
 {
 	u64 overtaken_at = account->freed_station == station ? account->others_freed_at :
 							       account->freed_at;
@@ -127,7 +127,7 @@ static bool inflight_is_asleep(const struct inflight_account *account,
 
 /* Does a packet handed down to the station count? */
 static bool inflight_counts(struct inflight_account *account,
-				   const struct inflight_station *station)
+			    const struct inflight_station *station)
 {
 	if (!station->stalled_at)
 		return true;
@@ -148,8 +148,8 @@ static bool inflight_counts(struct inflight_account *account,
  * @ticket: to be given to inflight_account_remove()
  */
 void inflight_account_add(struct inflight_account *account,
-					u64 address, u32 bytes, u64 now,
-					struct inflight_ticket *ticket)
+			  u64 address, u32 bytes, u64 now,
+			  struct inflight_ticket *ticket)
 {
 	struct inflight_station *station = inflight_account_station(account, address);
 	bool counts = inflight_counts(account, station);
@@ -218,7 +218,7 @@ static bool inflight_pace_is_whole(const struct inflight_pace *pace, u64 now)
 }
 
 static void inflight_pace_note(struct inflight_account *account,
-				      const struct inflight_ticket *ticket, u64 now)
+			       const struct inflight_ticket *ticket, u64 now)
 {
 	struct inflight_pace *pace = &account->pace;
 
@@ -233,7 +233,7 @@ static void inflight_pace_note(struct inflight_account *account,
 
 /* The driver has got rid of one of the station's packets, on the air or not. */
 static void inflight_station_lives(struct inflight_account *account,
-					  const struct inflight_ticket *ticket, u64 now)
+				   const struct inflight_ticket *ticket, u64 now)
 {
 	struct inflight_station *station = &account->stations[ticket->station];
 	u64 waited = now - ticket->at;
@@ -268,8 +268,8 @@ static void inflight_station_lives(struct inflight_account *account,
  *		 by dropping, and says nothing of what goes out
  */
 void inflight_account_remove(struct inflight_account *account,
-					   const struct inflight_ticket *ticket,
-					   u64 now, bool in_transmit)
+			     const struct inflight_ticket *ticket,
+			     u64 now, bool in_transmit)
 {
 	struct inflight_station *station = &account->stations[ticket->station];
 	bool counts = ticket->epoch == station->epoch;
@@ -295,7 +295,7 @@ void inflight_account_remove(struct inflight_account *account,
 
 /* When the station is going to stall, ns; U64_MAX: nothing of it counts. */
 static u64 inflight_station_deadline(const struct inflight_account *account,
-					    const struct inflight_station *station)
+				     const struct inflight_station *station)
 {
 	if (!station->counted)
 		return U64_MAX;
@@ -318,7 +318,7 @@ u64 inflight_account_deadline(const struct inflight_account *account)
  * are told that it was never queued, for it has not been completed.
  */
 static void inflight_station_stall(struct inflight_account *account,
-					  struct inflight_station *station, u64 now)
+				   struct inflight_station *station, u64 now)
 {
 	WRITE_ONCE(account->counted, account->counted - station->counted);
 	account->counted_bytes -= station->bytes;

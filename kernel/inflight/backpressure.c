@@ -13,8 +13,8 @@
  * it still has itself.
  *
  * What was freed late says little, for a chip whose queue is full frees packets
- * at the pace of the air. So a state that is worse is believed after one window
- * of packets, a better one only after many.
+ * at the pace of the air. So the worst is believed, until several packets that
+ * found an empty chip, after a rest, were kept.
  *
  * Without a known rate only packets that are freed while the driver is being
  * given them are found out.
@@ -27,7 +27,8 @@
 #include "backpressure.h"
 
 #define INFLIGHT_WINDOW		64U	/* packets, to judge the driver by */
-#define INFLIGHT_BETTER		16U	/* windows until a better state is believed */
+#define INFLIGHT_REST_NS	NSEC_PER_SEC	/* without packets, for a chip to be empty */
+#define INFLIGHT_RESTED		16U	/* packets after a rest, to think better of it */
 /*
  * Bytes a chip may hold: more than the packet memory of any Wi-Fi chip whose
  * driver frees at the bus, less than a driver's own queue (1024 packets).
@@ -47,30 +48,30 @@ void inflight_backpressure_set_link(struct inflight_backpressure *bp, u64 bits_p
 	bp->kib_ns = bits_per_s ? div64_u64(1024 * 8 * NSEC_PER_SEC, bits_per_s) : 0;
 }
 
-static u32 inflight_window_state(const struct inflight_backpressure *bp)
-{
-	if (bp->in_transmit > INFLIGHT_WINDOW / 2)
-		return TC_INFLIGHT_NONE;
-	if (bp->in_transmit + bp->too_soon <= INFLIGHT_WINDOW / 2)
-		return TC_INFLIGHT_AIR;
-	return bp->overfull ? TC_INFLIGHT_NONE : TC_INFLIGHT_BUS;
-}
-
-/* The states are in order, from the best to the worst. */
+/* The window is over. The states are in order, from the best to the worst. */
 static void inflight_judge(struct inflight_backpressure *bp)
 {
-	u32 state = inflight_window_state(bp);
+	u32 state = TC_INFLIGHT_AIR;
 
-	if (state >= bp->state)
-		bp->better = 0;
-	if (state >= bp->state || ++bp->better == INFLIGHT_BETTER) {
-		bp->better = 0;
-		WRITE_ONCE(bp->state, state);
-	}
+	if (bp->too_soon > INFLIGHT_WINDOW / 2)
+		state = bp->overfull ? TC_INFLIGHT_NONE : TC_INFLIGHT_BUS;
+	bp->worst = max(bp->worst, state);
+	bp->keeps_none = bp->in_transmit > INFLIGHT_WINDOW / 2;
 	bp->packets = 0;
 	bp->in_transmit = 0;
 	bp->too_soon = 0;
 	bp->overfull = false;
+}
+
+/* A packet that found an empty chip tells whether the driver keeps packets. */
+static void inflight_judge_rested(struct inflight_backpressure *bp, bool kept)
+{
+	if (!kept) {
+		bp->rested = 0;
+	} else if (bp->worst > TC_INFLIGHT_AIR && ++bp->rested == INFLIGHT_RESTED) {
+		bp->rested = 0;
+		bp->worst = TC_INFLIGHT_AIR;
+	}
 }
 
 /**
@@ -88,13 +89,16 @@ void inflight_backpressure_note(struct inflight_backpressure *bp, u64 at, u32 by
 	u64 sent_at = max(bp->sent_at, at + bp->least_ns) +
 		      (((u64)bytes * bp->kib_ns) >> 10);
 
+	if (at >= bp->last + INFLIGHT_REST_NS)
+		inflight_judge_rested(bp, !in_transmit && sent_at <= now);
+	bp->last = max(bp->last, at);
 	if (in_transmit) {
 		bp->in_transmit++;
 	} else if (sent_at > now) {
 		bp->too_soon++;
 		bp->overfull |= sent_at > now + chip_ns;
 	}
-	/* Not further ahead than it takes to tell: it may become a better driver. */
+	/* Not further ahead than it takes to tell. */
 	bp->sent_at = min(sent_at, now + 2 * chip_ns);
 	if (++bp->packets == INFLIGHT_WINDOW)
 		inflight_judge(bp);

@@ -18,7 +18,7 @@
 
 #if IS_ENABLED(CONFIG_CFG80211)
 /*
- * From the packet's begin to the end of its acknowledgement, without its bytes:
+ * From the packet's begin to the end of the ACK frame, without its bytes:
  * OFDM preamble and SIGNAL 20 us, SIFS 10 us (16 at 5 GHz), ACK at 24 Mb/s 28 us
  * (IEEE Std 802.11-2020, tables 17-5, 17-21, 19-25). Other formats take longer.
  */

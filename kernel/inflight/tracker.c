@@ -16,77 +16,28 @@
  * ours calls it. Entries are used again, so memory is only taken while the number
  * of packets that are out grows.
  *
- * The tracker outlives its discipline while packets are out. It keeps a
- * reference on this module: the code must stay as long as a destructor points
- * to it.
- *
  * What counts against the bound, and the bound "auto", are in account.c; what
  * the driver does with its packets, and thus what the bound is worth, is in
  * backpressure.c.
  */
 #include <linux/etherdevice.h>
-#include <linux/hrtimer.h>
 #include <linux/if_arp.h>
-#include <linux/module.h>
 #include <linux/netdevice.h>
 #include <linux/preempt.h>
-#include <linux/rcupdate.h>
+#include <linux/printk.h>
 #include <linux/sched.h>
 #include <linux/skbuff.h>
 #include <linux/slab.h>
-#include <linux/spinlock.h>
-#include <net/netlink.h>
 #include <net/sch_generic.h>
-#include "account.h"
-#include "backpressure.h"
 #include "followed.h"
 #include "inflight.h"
+#include "tracker.h"
 
 #define INFLIGHT_BATCH		64U	/* packets in one run of a queue, by default */
 #define INFLIGHT_SPARE_MAX	1024U	/* entries to keep with auto */
 #define INFLIGHT_WAKE_SHARE	8U	/* of a bound must be free to wake for */
 
-struct inflight {
-	struct Qdisc __rcu	*sch;	/* NULL once the discipline is gone */
-	struct hrtimer		stall_timer;	/* only while the discipline waits */
-	struct rcu_head		rcu;
-
-	spinlock_t		lock;	/* irq-safe: packets are freed anywhere */
-	bool			waits;	/* the discipline, for room */
-	bool			released;
-	bool			batch_over;
-	u32			batch;	/* its first packet's number */
-	u32			following;	/* packets */
-	u32			spare_count;
-	struct inflight_entry	*spare;
-	const struct task_struct *sender;	/* who dequeued last */
-	u64			tracked;
-	u64			untracked;
-	u64			lost;
-	u64			throttled;
-	u64			early;
-	struct inflight_backpressure backpressure;
-	struct inflight_account	account;
-};
-
-static struct kmem_cache *inflight_entries;
-
-static void inflight_free_rcu(struct rcu_head *head)
-{
-	struct inflight *inf = container_of(head, struct inflight, rcu);
-	struct inflight_entry *entry;
-
-	while ((entry = inf->spare)) {
-		inf->spare = entry->next;
-		kmem_cache_free(inflight_entries, entry);
-	}
-	kfree(inf);
-	/* Module exit waits for this callback to return. */
-	module_put(THIS_MODULE);
-}
-
-/* Serve the discipline. Any context, in an RCU read-side section. */
-static void inflight_schedule(const struct inflight *inf)
+void inflight_schedule(const struct inflight *inf)
 {
 	struct Qdisc *sch = rcu_dereference(inf->sch);
 
@@ -96,9 +47,9 @@ static void inflight_schedule(const struct inflight *inf)
 
 /*
  * Has the discipline waited long enough? It is not waked for each packet of a
- * large bound, but for an eighth of it. Under the lock.
+ * large bound, but for an eighth of it.
  */
-static bool inflight_ends_wait(struct inflight *inf)
+bool inflight_ends_wait(struct inflight *inf)
 {
 	const struct inflight_account *account = &inf->account;
 	u32 limit = account->limit;
@@ -112,8 +63,7 @@ static bool inflight_ends_wait(struct inflight *inf)
 	return true;
 }
 
-/* Let the timer run out when the first station is going to stall. */
-static void inflight_arm(struct inflight *inf)
+void inflight_arm(struct inflight *inf)
 {
 	unsigned long flags;
 	u64 deadline;
@@ -126,7 +76,7 @@ static void inflight_arm(struct inflight *inf)
 			      HRTIMER_MODE_ABS_SOFT);
 }
 
-static enum hrtimer_restart inflight_stall_timer(struct hrtimer *timer)
+enum hrtimer_restart inflight_stall_timer(struct hrtimer *timer)
 {
 	struct inflight *inf = container_of(timer, struct inflight, stall_timer);
 	unsigned long flags;
@@ -177,8 +127,9 @@ static struct inflight_entry *inflight_get_entry(struct inflight *inf)
 static void inflight_put_entry(struct inflight *inf, struct inflight_entry *entry)
 {
 	u32 limit = inf->account.limit;
+	u32 most = limit == TC_INFLIGHT_AUTO ? INFLIGHT_SPARE_MAX : limit;
 
-	if (unlikely(inf->spare_count >= (limit == TC_INFLIGHT_AUTO ? INFLIGHT_SPARE_MAX : limit))) {
+	if (unlikely(inf->spare_count >= most)) {
 		kmem_cache_free(inflight_entries, entry);
 		return;
 	}
@@ -342,194 +293,3 @@ bool inflight_has_room(struct inflight *inf)
 	return room;
 }
 EXPORT_SYMBOL_GPL(inflight_has_room);
-
-/**
- * inflight_create() - a tracker for a discipline
- * @sch: the discipline to hold back
- * @limit: packets, TC_INFLIGHT_AUTO or TC_INFLIGHT_OFF
- *
- * Under RTNL. Return: the tracker, to be given to inflight_release(), or NULL:
- * no memory.
- */
-struct inflight *inflight_create(struct Qdisc *sch, u32 limit)
-{
-	struct inflight *inf = kzalloc(sizeof(*inf), GFP_KERNEL);
-
-	if (!inf)
-		return NULL;
-
-	__module_get(THIS_MODULE);
-	RCU_INIT_POINTER(inf->sch, sch);
-	spin_lock_init(&inf->lock);
-	hrtimer_setup(&inf->stall_timer, inflight_stall_timer, CLOCK_MONOTONIC,
-		      HRTIMER_MODE_ABS_SOFT);
-	inflight_account_init(&inf->account, limit,
-			      (u64)TC_INFLIGHT_STALL * NSEC_PER_MSEC);
-	inflight_backpressure_ask(&inf->backpressure, qdisc_dev(sch));
-	return inf;
-}
-EXPORT_SYMBOL_GPL(inflight_create);
-
-/**
- * inflight_release() - the discipline goes, its packets may still be out
- * @inf: the tracker, or NULL
- *
- * The discipline's memory must stay for an RCU grace period, as it does after
- * ops->destroy(). May sleep.
- */
-void inflight_release(struct inflight *inf)
-{
-	unsigned long flags;
-	bool last;
-
-	if (!inf)
-		return;
-	RCU_INIT_POINTER(inf->sch, NULL);
-	hrtimer_cancel(&inf->stall_timer);
-	spin_lock_irqsave(&inf->lock, flags);
-	inf->released = true;
-	last = !inf->following;
-	spin_unlock_irqrestore(&inf->lock, flags);
-	if (last)
-		call_rcu(&inf->rcu, inflight_free_rcu);
-}
-EXPORT_SYMBOL_GPL(inflight_release);
-
-/**
- * inflight_set_limit() - change the bound while packets are out
- * @inf: the tracker
- * @limit: packets, TC_INFLIGHT_AUTO or TC_INFLIGHT_OFF
- */
-void inflight_set_limit(struct inflight *inf, u32 limit)
-{
-	unsigned long flags;
-	bool wake;
-
-	spin_lock_irqsave(&inf->lock, flags);
-	inflight_account_set_limit(&inf->account, limit);
-	wake = inflight_ends_wait(inf);
-	spin_unlock_irqrestore(&inf->lock, flags);
-	if (!wake)
-		return;
-	rcu_read_lock();
-	inflight_schedule(inf);
-	rcu_read_unlock();
-}
-EXPORT_SYMBOL_GPL(inflight_set_limit);
-
-/**
- * inflight_limit() - the bound as it was given
- * @inf: the tracker
- */
-u32 inflight_limit(const struct inflight *inf)
-{
-	return READ_ONCE(inf->account.limit);
-}
-EXPORT_SYMBOL_GPL(inflight_limit);
-
-/**
- * inflight_set_stall() - after how long a silent station's packets do not count
- * @inf: the tracker
- * @ms: TC_INFLIGHT_STALL_MIN to TC_INFLIGHT_STALL_MAX
- */
-void inflight_set_stall(struct inflight *inf, u32 ms)
-{
-	unsigned long flags;
-	bool waits;
-
-	spin_lock_irqsave(&inf->lock, flags);
-	inf->account.stall = (u64)ms * NSEC_PER_MSEC;
-	waits = inf->waits;
-	spin_unlock_irqrestore(&inf->lock, flags);
-	/* If the discipline waits, by the new time. */
-	if (waits)
-		inflight_arm(inf);
-}
-EXPORT_SYMBOL_GPL(inflight_set_stall);
-
-/* In ms. */
-u32 inflight_stall(const struct inflight *inf)
-{
-	return div_u64(READ_ONCE(inf->account.stall), NSEC_PER_MSEC);
-}
-EXPORT_SYMBOL_GPL(inflight_stall);
-
-/**
- * inflight_parse_bound() - read the option "inflight" of a qdisc
- * @attr: a u32, or NULL: not given
- * @limit: set to it if it is packets, TC_INFLIGHT_AUTO or TC_INFLIGHT_OFF
- * @extack: says why it is not taken
- *
- * No netlink policy has a range and a value beside it.
- *
- * Return: 0 or -ERANGE.
- */
-int inflight_parse_bound(const struct nlattr *attr, u32 *limit,
-			 struct netlink_ext_ack *extack)
-{
-	u32 value = attr ? nla_get_u32(attr) : *limit;
-
-	if (value == TC_INFLIGHT_AUTO || value <= TC_INFLIGHT_MAX) {
-		*limit = value;
-		return 0;
-	}
-	NL_SET_ERR_MSG_ATTR(extack, attr, "inflight: give 1 to 65535 packets, auto or off");
-	return -ERANGE;
-}
-EXPORT_SYMBOL_GPL(inflight_parse_bound);
-
-/**
- * inflight_read() - statistics
- * @inf: the tracker
- * @st: filled in completely
- */
-void inflight_read(struct inflight *inf, struct tc_inflight_xstats *st)
-{
-	struct inflight_account *account = &inf->account;
-	unsigned long flags;
-
-	memset(st, 0, sizeof(*st));
-	spin_lock_irqsave(&inf->lock, flags);
-	st->packets = account->out;
-	st->bytes = account->out_bytes;
-	st->counted = account->counted;
-	st->limit = account->limit;
-	if (account->limit == TC_INFLIGHT_AUTO) {
-		st->limit = account->auto_packets;
-		st->limit_bytes = account->dql.limit;
-	}
-	st->backpressure = inf->backpressure.state;
-	st->stalled = inflight_account_stalled(account);
-	st->tracked = inf->tracked;
-	st->untracked = inf->untracked;
-	st->lost = inf->lost;
-	st->throttled = inf->throttled;
-	st->stalls = account->stalls;
-	st->early = inf->early;
-	spin_unlock_irqrestore(&inf->lock, flags);
-}
-EXPORT_SYMBOL_GPL(inflight_read);
-
-static int __init inflight_module_init(void)
-{
-	inflight_followed_init();
-	inflight_entries = KMEM_CACHE(inflight_entry, SLAB_HWCACHE_ALIGN);
-	return inflight_entries ? 0 : -ENOMEM;
-}
-
-static void __exit inflight_module_exit(void)
-{
-	/* The last tracker's callback runs code of this module. */
-	rcu_barrier();
-	/*
-	 * And a destructor may have been preempted between its last statement
-	 * and its return.
-	 */
-	synchronize_rcu_tasks();
-	kmem_cache_destroy(inflight_entries);
-}
-
-module_init(inflight_module_init)
-module_exit(inflight_module_exit)
-MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("Bound on the packets below a queue discipline");

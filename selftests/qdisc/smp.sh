@@ -44,8 +44,9 @@ load_kernels_own() {
 
 # Packets that arrive are handled, and so freed, on any processor.
 spread_receipt() {
+	mask_of_all=$(printf '%x' $(((1 << $(nproc)) - 1)))
 	ip netns exec "$1" sh -c "for mask in /sys/class/net/$2/queues/rx-*/rps_cpus; do
-		echo ff > \$mask
+		echo $mask_of_all > \$mask
 	done" 2>> "$work/errors"
 }
 

@@ -43,6 +43,7 @@ def suites() -> list[Suite]:
         *_pytest(),
         Suite("fuzz-packets", _boot(DEBUG, f"{QDISC}/fuzz_packets.sh 150000")),
         Suite("parents", _boot(DEBUG, f"{LAB}/watched.sh 'qdisc/parents.py 3'")),
+        Suite("backpressure", _boot(DEBUG, f"{LAB}/watched.sh qdisc/backpressure.py")),
         Suite("operations", _boot(DEBUG, f"{LAB}/watched.sh {OPERATIONS}")),
         Suite("ackskip-module", f"{TCP}/ackskip_module.sh short", may_skip=DISTRO),
         Suite("ack-skip", _boot(DEFAULT, f"{LAB}/each.sh {ACK_SKIP}")),
@@ -66,6 +67,7 @@ def suites() -> list[Suite]:
         Suite("ack-skip-debug", _boot(DEBUG, f"{LAB}/watched.sh {ACK_SKIP}"), slow=True),
         *_safety(),
         *_series(),
+        *_smp(),
     ]
 
 
@@ -137,6 +139,14 @@ def _series() -> Iterator[Suite]:
         yield Suite(f"ack-skip-{version}", _boot(f"--kernel {version}", script), slow=True)
         yield Suite(f"ack-trace-{version}", f"{TCP}/ack_trace.sh {version}", slow=True)
         yield Suite(f"patches-{version}", f"{TCP}/patches.sh {version}", slow=True)
+
+
+def _smp() -> Iterator[Suite]:
+    """Several processors, emulated, under each checker: two minutes, and ten."""
+    for checker in ("kasan", "kcsan"):
+        boot = f".venv/bin/apbed smp boot {checker} --limit {LAB_LIMIT_S} -- sh {QDISC}/smp.sh"
+        yield Suite(f"smp-{checker}", f"{boot} 120", slow=True, may_skip=DISTRO)
+        yield Suite(f"smp-{checker}-10min", f"{boot} 600", slow=True, may_skip=DISTRO)
 
 
 def _boot(kernel: str, script: str) -> str:

@@ -68,7 +68,9 @@ def _chosen_cells(args: argparse.Namespace) -> list[cells.Cell]:
         raise ApbedError(f'no cell "{unknown[0]}": `apbed bench --list` has their names')
     if names:
         return [known[name] for name in names]
-    return cells.quick_cells() if args.quick else cells.all_cells()
+    if args.quick:
+        return cells.quick_cells()
+    return cells.stock_cells() if args.instructions else cells.all_cells()
 
 
 def _order(args: argparse.Namespace) -> measure.Order:
@@ -135,7 +137,7 @@ def run(args: argparse.Namespace) -> int:
         unit, raw = "cycles", measure.in_lab(order, out, args.kernel)
     result = figures.to_json(order, raw, unit, about)
     _write(out, result, figures.to_markdown(order, raw, unit))
-    if not (args.quick or args.cells):
+    if not (args.quick or args.cells or args.instructions):
         figure = cost_against_flows(order.cells, figures.costs(order, raw), unit)
         (out / "bench.svg").write_text(to_svg(figure))
         (out / "bench.png").write_bytes(to_png(figure))

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What follows the packets below one queue discipline: see tracker.c.
+ */
+#ifndef LASACK_INFLIGHT_TRACKER_H
+#define LASACK_INFLIGHT_TRACKER_H
+
+#include <linux/hrtimer.h>
+#include <linux/list.h>
+#include <linux/rcupdate.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+#include "account.h"
+#include "backpressure.h"
+
+struct Qdisc;
+struct inflight_entry;
+struct kmem_cache;
+struct net_device;
+struct task_struct;
+
+struct inflight {
+	struct Qdisc __rcu	*sch;	/* NULL once the discipline is gone */
+	struct net_device	*dev;	/* its own, until then */
+	struct hrtimer		stall_timer;	/* only while the discipline waits */
+	struct rcu_head		rcu;
+	struct list_head	all;	/* in the list of all trackers */
+
+	spinlock_t		lock;	/* irq-safe: packets are freed anywhere */
+	bool			waits;	/* the discipline, for room */
+	bool			released;
+	bool			batch_over;
+	u32			batch;	/* its first packet's number */
+	u32			following;	/* packets */
+	u32			spare_count;
+	struct inflight_entry	*spare;
+	const struct task_struct *sender;	/* who dequeued last */
+	u64			tracked;
+	u64			untracked;
+	u64			lost;
+	u64			throttled;
+	u64			early;
+	struct inflight_backpressure backpressure;
+	struct inflight_account	account;
+};
+
+extern struct kmem_cache *inflight_entries;
+
+/* Under the tracker's lock: has the discipline waited long enough? */
+bool inflight_ends_wait(struct inflight *inf);
+/* Serve the discipline. Any context, in an RCU read-side section. */
+void inflight_schedule(const struct inflight *inf);
+/* Let the timer run out when the first station is going to stall. */
+void inflight_arm(struct inflight *inf);
+enum hrtimer_restart inflight_stall_timer(struct hrtimer *timer);
+/* Its discipline is gone and no packet is out. */
+void inflight_free_rcu(struct rcu_head *head);
+
+#endif

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The machines of a cell: namespaces, the wire, routes, neighbours, queues and their counters."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import time
+from pathlib import Path
+
+from apbed.scenario.plan import AccessPoint, Plan, Programs, Stations
+from guest.addresses import (
+    GATEWAY_AIR,
+    GATEWAY_WIRED,
+    WIRED_ADDRESS,
+    radio_address,
+    station_address,
+)
+from guest.commands import configure, inside, link_address, run
+
+
+class Network:
+    """A namespace for each machine; the access point is the first one, with no name."""
+
+    def __init__(self, run_dir: Path, plan: Plan, programs: Programs) -> None:
+        self.run_dir, self.plan = run_dir, plan
+        self.stations = plan.stations
+        self.tc_env = dict(os.environ, TC_LIB_DIR=programs.tc_lib_dir)
+
+    def machines(self) -> None:
+        """The namespaces, the wire behind the access point and the stations' radios."""
+        run(["sysctl", "-qw", "net.ipv4.ip_forward=1", "net.ipv6.conf.all.disable_ipv6=1"])
+        for name in ["wired", *self.stations]:
+            run(["ip", "netns", "add", name])
+            quiet = "net.ipv6.conf.all.disable_ipv6=1"
+            run(inside(name, ["sysctl", "-qw", quiet, "net.ipv6.conf.default.disable_ipv6=1"]))
+            role = self.plan.wired if name == "wired" else self.plan.station
+            if role.sysctls:
+                words = [f"{key}={value}" for key, value in role.sysctls.items()]
+                run(inside(name, ["sysctl", "-qw", *words]))
+        run(["ip", "link", "add", "eth0", "type", "veth", "peer", "eth0", "netns", "wired"])
+        # An Ethernet port hands the access point frames, not segments of 64 kB.
+        for namespace in (None, "wired"):
+            run(inside(namespace, ["ethtool", "-K", "eth0", "tso", "off", "gso", "off"]))
+        configure(None, "eth0", GATEWAY_WIRED)
+        configure("wired", "eth0", WIRED_ADDRESS)
+        self.route("wired", GATEWAY_WIRED, self.plan.wired.window)
+        for number, name in enumerate(self.stations, start=1):
+            run(["iw", "phy", f"phy{number}", "set", "netns", "name", name])
+        if delay_ms := self.plan.wired.delay_ms:
+            for namespace in (None, "wired"):
+                netem = ["root", "netem", "limit", "100000", "delay", f"{delay_ms}ms"]
+                run(inside(namespace, ["tc", "qdisc", "replace", "dev", "eth0", *netem]))
+
+    def route(self, namespace: str, gateway: str, window: int) -> None:
+        """The way out, with what TCP asks of its peers there: segment size, receive window."""
+        words = ["ip", "route", "add", "default", "via", gateway]
+        if mss := self.plan.tcp.mss:
+            words += ["advmss", str(mss)]
+        if window:
+            words += ["window", str(window)]
+        run(inside(namespace, words))
+
+    def neighbours(self) -> None:
+        """Permanent neighbours: ARP's random timers would differ from run to run."""
+        wire = {side: link_address(side, "eth0") for side in (None, "wired")}
+        known: list[tuple[str | None, str, str, str]] = [
+            (None, "eth0", WIRED_ADDRESS, wire["wired"]),
+            ("wired", "eth0", GATEWAY_WIRED, wire[None]),
+        ]
+        for number, name in enumerate(self.stations, start=1):
+            known.append((None, "wlan0", station_address(name), radio_address(number)))
+            known.append((name, f"wlan{number}", GATEWAY_AIR, radio_address(0)))
+        for namespace, device, address, lladdr in known:
+            words = ["ip", "neigh", "replace", address, "lladdr", lladdr, "dev", device]
+            run(inside(namespace, [*words, "nud", "permanent"]))
+
+    def queues(self) -> None:
+        """The scheduler under test on the access point, and the stations' own queue."""
+        self.attach(None, "wlan0", self.plan.ap)
+        for number, name in enumerate(self.stations, start=1):
+            self.attach(name, f"wlan{number}", self.plan.station)
+
+    def attach(self, namespace: str | None, device: str, queue: AccessPoint | Stations) -> None:
+        """`qdisc` at the root, or below a bound of `inflight` packets to the radio."""
+        replace = ["tc", "qdisc", "replace", "dev", device]
+        where = ["root"]
+        if queue.inflight:
+            bound = ["root", "handle", "1:", "inflight", "limit", str(queue.inflight)]
+            run(inside(namespace, [*replace, *bound]), env=self.tc_env)
+            where = ["parent", "1:1"]
+        words = [*replace, *where, "handle", "2:", *shlex.split(queue.qdisc)]
+        run(inside(namespace, words), env=self.tc_env)
+
+    def snapshot(self, name: str) -> None:
+        """The access point's queue as `tc` shows it now."""
+        words = ["tc", "-s", "-j", "qdisc", "show", "dev", "wlan0"]
+        (self.run_dir / name).write_text(run(words, env=self.tc_env))
+
+    def watch(self, t0: float) -> None:
+        """Keep the queue's state at this moment too, if the plan asks for that."""
+        if not self.plan.ap.watch:
+            return
+        words = ["tc", "-s", "-j", "qdisc", "show", "dev", "wlan0"]
+        state = {"t_s": time.monotonic() - t0, "qdisc": json.loads(run(words, env=self.tc_env))}
+        with (self.run_dir / "qdisc_watched.jsonl").open("a") as log:
+            log.write(json.dumps(state) + "\n")
+
+    def counters(self) -> None:
+        """The kernel's TCP counters of every machine that has connections, by their MIB names."""
+        found = {
+            name: mib_counters(run(inside(name, ["cat", "/proc/net/snmp", "/proc/net/netstat"])))
+            for name in ["wired", *self.stations]
+        }
+        (self.run_dir / "counters.json").write_text(json.dumps(found, indent=1) + "\n")
+
+    def receive_buffers(self) -> dict[str, str]:
+        """tcp_rmem of every machine: the window that it advertises follows from it."""
+        words = ["sysctl", "-n", "net.ipv4.tcp_rmem"]
+        machines = ["wired", *self.stations]
+        return {name: " ".join(run(inside(name, words)).split()) for name in machines}
+
+
+def mib_counters(text: str) -> dict[str, int]:
+    """Tcp and TcpExt of /proc/net/snmp and netstat: a line of names, then one of values."""
+    lines = [line.split() for line in text.splitlines()]
+    found: dict[str, int] = {}
+    for names, values in zip(lines[::2], lines[1::2], strict=True):
+        if names[0] in ("Tcp:", "TcpExt:"):
+            found |= dict(zip(names[1:], map(int, values[1:]), strict=True))
+    return found

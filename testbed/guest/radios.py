@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The radios of a cell, the medium between them, and who is associated with whom."""
+
+from __future__ import annotations
+
+import signal
+import time
+from pathlib import Path
+
+from apbed.scenario.plan import Medium, Plan, Programs
+from guest.addresses import (
+    CHANNEL,
+    FREQUENCY_MHZ,
+    GATEWAY_AIR,
+    SSID,
+    radio_address,
+    station_address,
+    station_number,
+)
+from guest.commands import CellError, attempt, configure, inside, run
+from guest.network import Network
+from guest.programs import Running
+
+JOIN_TRIES = 8
+JOIN_SETTLE_S = 0.02  # hostapd authorizes a station when its answer was acknowledged
+
+HOSTAPD_CONF = f"""\
+interface=wlan0
+driver=nl80211
+ssid={SSID}
+hw_mode=b
+channel={CHANNEL}
+beacon_int=100
+wmm_enabled=0
+"""
+
+
+class Radios:
+    """hwsim's radios on the air of dcfmedium; hostapd and the stations that join it."""
+
+    def __init__(self, plan: Plan, programs: Programs, running: Running, network: Network) -> None:
+        self.plan, self.programs = plan, programs
+        self.running, self.network = running, network
+        self.stations = plan.stations
+        self.tries: dict[str, int] = {}  # station -> attempts to associate it
+        self.asleep: set[str] = set()  # stations in power save
+
+    def load(self) -> None:
+        """Load the kernel modules: one radio for the access point and one per station."""
+        for module in self.programs.modules:
+            run(["insmod", module])
+        run(["insmod", self.programs.hwsim, f"radios={len(self.stations) + 1}"])
+
+    def medium(self) -> None:
+        """Put the radios on the air of dcfmedium; without it hwsim's own would be perfect."""
+        medium = self.plan.medium
+        words = [self.programs.dcfmedium, "hwsim", "--phy", medium.phy]
+        words += ["--eifs", "on" if medium.eifs else "off", "--retry", str(medium.retry)]
+        out = self.running.run_dir
+        words += ["--seed", str(self.plan.seed), "--stats", str(out / "medium.json")]
+        words += ["--losses-from", "mark"]
+        words += air_words(medium)
+        if medium.pcap:
+            words += ["--pcap", str(out / "air.pcapng")]
+        if medium.record:
+            words += ["--record", str(out / "arrivals.txt")]
+        fields = medium.stations
+        for number, name in enumerate(["ap", *self.stations]):
+            said = f",{fields[name]}" if name in fields else ""
+            if number and (attempts := self.plan.station.retry):
+                said = f",retry={attempts}{said}"
+            words += ["--station", f"{radio_address(number)},name={name}{said}"]
+        self.running.start("dcfmedium", words, ready="ready")
+
+    def mark(self) -> None:
+        """Start the medium's statistics, digest and random streams anew."""
+        self.running.signal("dcfmedium", signal.SIGUSR1)
+
+    def associate(self) -> None:
+        """hostapd on the access point, then each station joins by cfg80211's own connect."""
+        conf = Path("/run/hostapd.conf")
+        conf.write_text(hostapd_conf(self.plan.medium))
+        self.running.start("hostapd", ["hostapd", str(conf)], ready="AP-ENABLED")
+        configure(None, "wlan0", GATEWAY_AIR)
+        for number, name in enumerate(self.stations, start=1):
+            device = f"wlan{number}"
+            configure(name, device, station_address(name))
+            run(inside(name, ["iw", "dev", device, "set", "power_save", "off"]))
+            self.join(name)
+            self.network.route(name, GATEWAY_AIR, self.plan.station.window)
+        self.network.neighbours()
+        known = self.associated()
+        if lost := [name for name in self.stations if name not in known]:
+            raise CellError(f"not associated before t0: {', '.join(lost)}")
+
+    def join(self, name: str) -> None:
+        """Associate a station; again when a collision took an answer. CellError names it.
+
+        `iw connect -w` returns 0 for a scan without an answer too, so the access point is asked.
+        """
+        iw = ["iw", "dev", f"wlan{station_number(name)}"]
+        for tries in range(1, JOIN_TRIES + 1):
+            self.tries[name] = tries
+            attempt(inside(name, [*iw, "connect", "-w", SSID, str(FREQUENCY_MHZ)]))
+            time.sleep(JOIN_SETTLE_S)
+            if name in self.associated():
+                return
+            attempt(inside(name, [*iw, "disconnect"]))
+        raise CellError(f"{name} did not associate in {JOIN_TRIES} tries")
+
+    def associated(self) -> set[str]:
+        """The stations that the access point serves."""
+        served = served_stations(run(["iw", "dev", "wlan0", "station", "dump"]))
+        return {name for name in self.stations if radio_address(station_number(name)) in served}
+
+    def power_save(self, now_s: float) -> None:
+        """Send the stations to sleep that are due, seconds after t0, or wake them up."""
+        for sleep in self.plan.sleeps:
+            asleep = sleep.start_s <= now_s < sleep.start_s + sleep.seconds
+            if asleep != (sleep.station in self.asleep):
+                self.asleep ^= {sleep.station}
+                phy = f"phy{station_number(sleep.station)}"
+                control = Path(f"/sys/kernel/debug/ieee80211/{phy}/hwsim/ps")
+                control.write_text("1" if asleep else "0")
+
+
+def air_words(medium: Medium) -> list[str]:
+    """What the scenario says of rates, categories, RTS and losses; the rest is dcfmedium's."""
+    words = []
+    if medium.rates != "fixed":
+        words += ["--rates", medium.rates]
+    if medium.edca != "off":
+        words += ["--edca", medium.edca]
+    if medium.rts >= 0:
+        words += ["--rts", str(medium.rts)]
+    if medium.channel != "ideal":
+        words += ["--channel", medium.channel]
+    for pair in medium.hidden:
+        words += ["--hidden", pair]
+    return words
+
+
+def hostapd_conf(medium: Medium) -> str:
+    """802.11b, or g where the kernel is to choose among its rates; TIDs need WMM."""
+    conf = HOSTAPD_CONF
+    if medium.rates == "kernel" and medium.phy.startswith("erp-"):
+        conf = conf.replace("hw_mode=b", "hw_mode=g")
+    if medium.edca != "off":
+        conf = conf.replace("wmm_enabled=0", "wmm_enabled=1")
+    return conf
+
+
+def served_stations(dump: str) -> set[str]:
+    """Addresses that `iw dev DEVICE station dump` calls associated and authorized."""
+    served = set()
+    for entry in dump.split("Station ")[1:]:
+        lines = {tuple(line.split()) for line in entry.splitlines()}
+        if {("associated:", "yes"), ("authorized:", "yes")} <= lines:
+            served.add(entry.split()[0])
+    return served
