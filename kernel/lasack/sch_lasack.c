@@ -38,7 +38,17 @@
 
 static u32 lasack_segs(const struct sk_buff *skb)
 {
-	return skb_is_gso(skb) ? max_t(u32, skb_shinfo(skb)->gso_segs, 1) : 1;
+	return skb_is_gso(skb) ? skb_shinfo(skb)->gso_segs : 1;
+}
+
+/*
+ * Must a GSO packet be segmented here? If there is a bound below, which is of packets; and if
+ * who made it (a packet socket, a virtual machine) did not say of how many segments it is.
+ */
+static bool lasack_must_segment(const struct lasack_sched_data *q, const struct sk_buff *skb)
+{
+	return skb_is_gso(skb) &&
+	       (q->config.inflight != TC_INFLIGHT_OFF || !skb_shinfo(skb)->gso_segs);
 }
 
 static bool lasack_over_limit(struct Qdisc *sch)
@@ -107,9 +117,8 @@ static int lasack_enqueued(struct sk_buff *skb, struct Qdisc *sch, struct sk_buf
 }
 
 /*
- * A GSO packet as its segments: the bound below is of packets, and segmentation moves the
- * socket's ownership (TCP small queues) to the segments only while nobody follows the
- * packet yet. It is parsed and charged once. Its parents have counted one packet of its
+ * A GSO packet as its segments, now: segmentation moves the socket's ownership (TCP small
+ * queues) to them only while nobody follows the packet yet. It is parsed and charged once. Its parents have counted one packet of its
  * length, and are told of the difference.
  */
 static int lasack_enqueue_segments(struct sk_buff *skb, struct Qdisc *sch,
@@ -162,7 +171,7 @@ static int lasack_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 	struct tcp_segment seg;
 
 	lasack_queue_advance(q->queue, ktime_get_ns());
-	if (skb_is_gso(skb) && q->config.inflight != TC_INFLIGHT_OFF)
+	if (unlikely(lasack_must_segment(q, skb)))
 		return lasack_enqueue_segments(skb, sch, to_free);
 	q->packets[tcp_segment_parse(skb, &seg)]++;
 	lasack_queue_add(q->queue, skb, &seg);
