@@ -79,7 +79,7 @@ static void segment_set_tcp(struct tcp_segment *seg, const struct tcphdr *th, u3
 }
 
 static int segment_parse_tcp(const struct sk_buff *skb, int offset,
-				    u32 length, struct tcp_segment *seg,
+			     u32 length, struct tcp_segment *seg,
 				    __be16 *sport, __be16 *dport)
 {
 	const struct tcphdr *th;
@@ -120,7 +120,7 @@ static u32 segment_ports_header(u8 protocol)
  * them known to be there.
  */
 static void segment_parse_transport(const struct sk_buff *skb,
-					   int offset, u32 length,
+				    int offset, u32 length,
 					   struct tcp_segment *seg)
 {
 	u8 protocol = seg->key.protocol;
@@ -157,7 +157,7 @@ static void segment_parse_transport(const struct sk_buff *skb,
 }
 
 static void segment_parse_ipv4(const struct sk_buff *skb, int offset,
-				      struct tcp_segment *seg)
+			       struct tcp_segment *seg)
 {
 	u32 header, total, there = skb->len - offset;
 	const struct iphdr *ih;
@@ -216,7 +216,7 @@ static u32 segment_exthdr_length(u8 nexthdr, const struct ipv6_opt_hdr *eh)
  * Return: PORTLESS when a transport header may follow, else what ended the walk.
  */
 static int segment_walk_exthdrs(const struct sk_buff *skb, int *offset,
-				       u32 *length, u8 nexthdr,
+				u32 *length, u8 nexthdr,
 				       struct tcp_segment *seg)
 {
 	const struct ipv6_opt_hdr *eh;
@@ -253,7 +253,7 @@ static int segment_walk_exthdrs(const struct sk_buff *skb, int *offset,
 }
 
 static void segment_parse_ipv6(const struct sk_buff *skb, int offset,
-				      struct tcp_segment *seg)
+			       struct tcp_segment *seg)
 {
 	u32 length, there = skb->len - offset;
 	const struct ipv6hdr *ih;
@@ -293,7 +293,7 @@ static void segment_parse_ipv6(const struct sk_buff *skb, int offset,
  * when the packet ends first.
  */
 static __be16 segment_network_protocol(const struct sk_buff *skb,
-					      int *offset, __be16 protocol)
+				       int *offset, __be16 protocol)
 {
 	const struct vlan_hdr *vh;
 	struct vlan_hdr _vh;
@@ -327,7 +327,7 @@ static __be16 segment_network_protocol(const struct sk_buff *skb,
 
 /* The packet from @offset on, where what @protocol names begins. */
 static enum segment_class segment_parse_at(const struct sk_buff *skb,
-						  int offset, __be16 protocol,
+					   int offset, __be16 protocol,
 						  struct tcp_segment *seg)
 {
 	protocol = segment_network_protocol(skb, &offset, protocol);

@@ -22,10 +22,17 @@
 
 #define LASACK_HEAP_ARITY	4
 
+/* Without a branch: which of two is less nobody can predict. */
 static inline bool lasack_heap_less(const struct lasack_heap_entry *a,
 				    const struct lasack_heap_entry *b)
 {
-	return a->key < b->key || (a->key == b->key && (s32)(a->tie - b->tie) < 0);
+	return (a->key < b->key) | ((a->key == b->key) & ((s32)(a->tie - b->tie) < 0));
+}
+
+/* The place of the lesser one. */
+static inline u32 lasack_heap_lesser(const struct lasack_heap_entry *entries, u32 a, u32 b)
+{
+	return a + ((b - a) & -(u32)lasack_heap_less(&entries[b], &entries[a]));
 }
 
 static inline void lasack_heap_put(struct lasack_heap *heap, u32 at,
@@ -50,27 +57,38 @@ static void lasack_heap_rise(struct lasack_heap *heap, u32 at, struct lasack_hea
 	lasack_heap_put(heap, at, entry);
 }
 
-/* The entry belongs at place @at or below. */
+/*
+ * The entry belongs at place @at or below. Places without an entry have the largest key, so
+ * there are always four children to look at.
+ */
 static void lasack_heap_fall(struct lasack_heap *heap, u32 at, struct lasack_heap_entry entry)
 {
 	const struct lasack_heap_entry *entries = heap->entries;
-	u32 child, least, end;
+	u32 child, least;
 
 	for (;;) {
 		child = at * LASACK_HEAP_ARITY + 1;
 		if (child >= heap->count)
 			break;
-		end = min(child + LASACK_HEAP_ARITY, heap->count);
-		for (least = child++; child < end; child++) {
-			if (lasack_heap_less(&entries[child], &entries[least]))
-				least = child;
-		}
+		least = lasack_heap_lesser(entries,
+					   lasack_heap_lesser(entries, child, child + 1),
+					   lasack_heap_lesser(entries, child + 2, child + 3));
 		if (!lasack_heap_less(&entries[least], &entry))
 			break;
 		lasack_heap_put(heap, at, entries[least]);
 		at = least;
 	}
 	lasack_heap_put(heap, at, entry);
+}
+
+/* Takes the last entry away. */
+static struct lasack_heap_entry lasack_heap_pop_last(struct lasack_heap *heap)
+{
+	struct lasack_heap_entry last = heap->entries[--heap->count];
+
+	heap->entries[heap->count].key = U64_MAX;
+	heap->places[last.item] = 0;
+	return last;
 }
 
 /**
@@ -92,13 +110,14 @@ void lasack_heap_add(struct lasack_heap *heap, u32 item, u64 key, u32 tie)
  */
 void lasack_heap_remove(struct lasack_heap *heap, u32 item)
 {
+	struct lasack_heap_entry gone = heap->entries[heap->places[item] - 1];
 	u32 at = heap->places[item] - 1;
-	struct lasack_heap_entry last = heap->entries[--heap->count];
+	struct lasack_heap_entry last = lasack_heap_pop_last(heap);
 
-	heap->places[item] = 0;
 	if (at == heap->count)
 		return;
-	if (lasack_heap_less(&last, &heap->entries[at]))
+	heap->places[item] = 0;
+	if (lasack_heap_less(&last, &gone))
 		lasack_heap_rise(heap, at, last);
 	else
 		lasack_heap_fall(heap, at, last);
@@ -140,7 +159,7 @@ const struct lasack_heap_entry *lasack_heap_second(const struct lasack_heap *hea
 void lasack_heap_clear(struct lasack_heap *heap)
 {
 	while (heap->count)
-		heap->places[heap->entries[--heap->count].item] = 0;
+		lasack_heap_pop_last(heap);
 }
 
 /**
@@ -152,7 +171,9 @@ void lasack_heap_clear(struct lasack_heap *heap)
  */
 int lasack_heap_init(struct lasack_heap *heap, u32 items)
 {
-	const u32 spare = L1_CACHE_BYTES / sizeof(*heap->entries);
+	/* To be aligned, and for the last entry's children. */
+	const u32 spare = L1_CACHE_BYTES / sizeof(*heap->entries) + LASACK_HEAP_ARITY;
+	u32 i;
 
 	heap->count = 0;
 	heap->places = kvcalloc(items, sizeof(*heap->places), GFP_KERNEL);
@@ -164,6 +185,8 @@ int lasack_heap_init(struct lasack_heap *heap, u32 items)
 	/* The root ends a cache line: so its children, and all others', share one. */
 	heap->entries = PTR_ALIGN(heap->memory, L1_CACHE_BYTES) + L1_CACHE_BYTES -
 			sizeof(*heap->entries);
+	for (i = 0; i < items + LASACK_HEAP_ARITY; i++)
+		heap->entries[i].key = U64_MAX;
 	return 0;
 }
 

@@ -35,7 +35,7 @@ static bool lasack_is_observed(const struct tcp_segment *seg)
 }
 
 static struct lasack_seen *lasack_observer_set(struct lasack_observer *observer,
-						      const struct segment_key *key)
+					       const struct segment_key *key)
 {
 	return observer->seen[siphash(key, sizeof(*key), &observer->hash_key) %
 			      LASACK_SEEN_SETS];
@@ -43,7 +43,7 @@ static struct lasack_seen *lasack_observer_set(struct lasack_observer *observer,
 
 /* The flow's place in its set, or NULL. */
 static struct lasack_seen *lasack_observer_find(struct lasack_seen *set,
-						       const struct segment_key *key)
+						const struct segment_key *key)
 {
 	int way;
 
@@ -56,7 +56,7 @@ static struct lasack_seen *lasack_observer_find(struct lasack_seen *set,
 
 /* Make room in a set, for a flow that is not in it. */
 static struct lasack_seen *lasack_observer_place(struct lasack_observer *observer,
-							struct lasack_seen *set,
+						 struct lasack_seen *set,
 							const struct segment_key *key)
 {
 	struct lasack_seen *oldest = set;
@@ -77,7 +77,7 @@ static struct lasack_seen *lasack_observer_place(struct lasack_observer *observe
  * @seg: what it is
  */
 void lasack_observer_note(struct lasack_observer *observer,
-					const struct tcp_segment *seg)
+			  const struct tcp_segment *seg)
 {
 	struct lasack_seen *set, *seen;
 
@@ -103,7 +103,7 @@ void lasack_observer_note(struct lasack_observer *observer,
  * Return: bytes, LASACK_MAX_ACKED at most.
  */
 u32 lasack_observer_take(struct lasack_observer *observer,
-				       const struct segment_key *key)
+			 const struct segment_key *key)
 {
 	struct lasack_seen *set = lasack_observer_set(observer, key), *seen;
 	u32 bytes = 0;
@@ -117,7 +117,7 @@ u32 lasack_observer_take(struct lasack_observer *observer,
 }
 
 int lasack_tap(struct sk_buff *skb, struct net_device *dev,
-			     struct packet_type *tap, struct net_device *orig_dev)
+	       struct packet_type *tap, struct net_device *orig_dev)
 {
 	struct lasack_observer *observer = container_of(tap, struct lasack_observer, tap);
 	struct tcp_segment seg;

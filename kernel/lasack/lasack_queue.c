@@ -385,7 +385,7 @@ u32 lasack_service(const struct sk_buff *skb)
 static struct lasack_flow *lasack_queue_due(struct lasack_queue *q)
 {
 	struct lasack_flow *flow;
-	u64 price;
+	u64 price, *since;
 
 	if (!q->floor)
 		return NULL;
@@ -395,7 +395,8 @@ static struct lasack_flow *lasack_queue_due(struct lasack_queue *q)
 		return NULL;
 	q->floor_credit -= price;
 	flow->starved = 1;
-	q->waiting_since[lasack_flow_number(q, flow)] += (q->now - q->floor_served) >> LASACK_TURN_SHIFT;
+	since = &q->waiting_since[lasack_flow_number(q, flow)];
+	*since += (q->now - q->floor_served) >> LASACK_TURN_SHIFT;
 	q->floor_served = q->now;
 	return flow;
 }

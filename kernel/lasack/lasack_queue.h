@@ -48,7 +48,7 @@ struct lasack_queue {
 	u32			overhead;	/* bytes that a packet counts for at least */
 	struct flow_table	*table;		/* of struct lasack_flow */
 	struct lasack_heap	order;		/* to serve: stations if there are any, or flows */
-	struct lasack_heap	drop;		/* to push out of: stations if by_station, or flows */
+	struct lasack_heap	drop;		/* to push out of: the same if by_station, or flows */
 	struct lasack_heap	wait;		/* flows, the longest waiting first: with a floor */
 	bool			dropping;	/* the queue was full lately: drop is kept */
 	u32			drop_below;	/* packets: with fewer it is not */
@@ -119,7 +119,7 @@ static inline bool lasack_is_grouped(const struct lasack_queue *q)
 }
 
 static inline struct lasack_station *lasack_station_at(const struct lasack_queue *q,
-							const struct lasack_flow *flow)
+						       const struct lasack_flow *flow)
 {
 	return &q->stations->place[flow->station];
 }

@@ -118,8 +118,8 @@ static int lasack_enqueued(struct sk_buff *skb, struct Qdisc *sch, struct sk_buf
 
 /*
  * A GSO packet as its segments, now: segmentation moves the socket's ownership (TCP small
- * queues) to them only while nobody follows the packet yet. It is parsed and charged once. Its parents have counted one packet of its
- * length, and are told of the difference.
+ * queues) to them only while nobody follows the packet yet. It is parsed and charged once. Its
+ * parents have counted one packet of its length, and are told of the difference.
  */
 static int lasack_enqueue_segments(struct sk_buff *skb, struct Qdisc *sch,
 				   struct sk_buff **to_free)
