@@ -18,6 +18,8 @@ static const char lasack_usage[] =
 	"                  [ idle { off | TIME } ] [ halflife { off | TIME } ]\n"
 	"                  [ quantum { off | BYTES } ] [ floor { off | PERCENT } ]\n"
 	"                  [ observe { on | off } ] [ inflight { auto | off | PACKETS } ]\n"
+	"                  [ mode { default | paper } ] [ fair { flow | station } ]\n"
+	"                  [ overhead { auto | BYTES } ]\n"
 	"  limit         most packets queued, 1 to 1048576; default: the device's txqueuelen\n"
 	"  memory_limit  most memory they may use, 64k to 4294967295 bytes; default: 32m\n"
 	"  flows         flows remembered, 1 to 65535; default: 1024\n"
@@ -32,6 +34,11 @@ static const char lasack_usage[] =
 	"  observe       charge uploads that are not TCP by what arrives; default: off\n"
 	"  inflight      most packets in flight, 1 to 65535; default: auto on Wi-Fi,\n"
 	"                else off\n"
+	"  mode          paper: the rules of the paper alone; default: default\n"
+	"  fair          who gets equal shares: flows, or first stations and then the\n"
+	"                flows of each; default: station on Wi-Fi, else flow\n"
+	"  overhead      bytes that a packet is charged with at least, 0 to 65535;\n"
+	"                default: auto\n"
 	"Example: tc qdisc replace dev wlan0 root lasack limit 100 inflight auto\n";
 
 static const struct option_word lasack_inflight_words[] = {
@@ -51,6 +58,23 @@ static const struct option_word lasack_on_off[] = {
 	{ NULL, 0 },
 };
 
+static const struct option_word lasack_modes[] = {
+	{ "default", TC_LASACK_MODE_DEFAULT },
+	{ "paper", TC_LASACK_MODE_PAPER },
+	{ NULL, 0 },
+};
+
+static const struct option_word lasack_fair[] = {
+	{ "flow", TC_LASACK_FAIR_FLOW },
+	{ "station", TC_LASACK_FAIR_STATION },
+	{ NULL, 0 },
+};
+
+static const struct option_word lasack_auto[] = {
+	{ "auto", TC_LASACK_OVERHEAD_AUTO },
+	{ NULL, 0 },
+};
+
 static const struct qdisc_option lasack_options[] = {
 	{ "limit", TCA_LASACK_LIMIT, UNIT_PACKETS, 1, TC_LASACK_LIMIT_MAX, NULL },
 	{ "memory_limit", TCA_LASACK_MEMORY_LIMIT, UNIT_BYTES,
@@ -66,6 +90,9 @@ static const struct qdisc_option lasack_options[] = {
 	{ "observe", TCA_LASACK_OBSERVE, UNIT_WORD, 0, 0, lasack_on_off },
 	{ "inflight", TCA_LASACK_INFLIGHT, UNIT_PACKETS, 1, TC_INFLIGHT_MAX,
 	  lasack_inflight_words },
+	{ "mode", TCA_LASACK_MODE, UNIT_WORD, 0, 0, lasack_modes },
+	{ "fair", TCA_LASACK_FAIR, UNIT_WORD, 0, 0, lasack_fair },
+	{ "overhead", TCA_LASACK_OVERHEAD, UNIT_BYTES, 0, TC_LASACK_OVERHEAD_MAX, lasack_auto },
 	{ .name = NULL },
 };
 
@@ -120,6 +147,10 @@ static int lasack_print_xstats(struct qdisc_util *qu, FILE *f,
 	print_nl();
 	print_count("observed", "  observed %" PRIu64, st.observed);
 	print_count("observed_bytes", " bytes %" PRIu64, st.observed_bytes);
+	print_nl();
+	print_count("stations", "  stations %" PRIu64, st.stations);
+	print_count("overhead_bytes", " overhead %" PRIu64 "b", st.overhead);
+	print_count("resynchronised", " resynchronised %" PRIu64, st.resynchronised);
 	print_nl();
 	print_count("not_ip", "  not_ip %" PRIu64, st.not_ip);
 	print_count("portless", " portless %" PRIu64, st.portless);

@@ -21,7 +21,7 @@
 #include <net/sock.h>
 #include "followed.h"
 
-#define INFLIGHT_HASH_BITS	11
+#define INFLIGHT_HASH_BITS	10
 
 struct inflight_bucket {
 	spinlock_t		lock;	/* irq-safe: packets are freed anywhere */

@@ -12,111 +12,205 @@
  *
  * Source: M. Heusse, G. Urvoy-Keller, A. Duda, "Layer 2 vs. Layer 3 Mechanisms
  * for Improving TCP Performance in 802.11 Wireless LANs", section III.
- * lasack_flow.h has the arithmetic, lasack_sum.h its decay, lasack_queue.h the
- * order, lasack_table.h what is remembered, lasack_observe.h what comes in.
+ * lasack_charge.c has the arithmetic, lasack_sum.c its decay, lasack_queue.c and
+ * lasack_order.c the order, common/flow_table.c what is remembered, lasack_observe.c
+ * what comes in.
  */
 #include <linux/errno.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/rtnetlink.h>
 #include <linux/skbuff.h>
-#include <linux/types.h>
+#include <net/gso.h>
 #include <net/netlink.h>
 #include <net/pkt_sched.h>
 #include <net/sch_generic.h>
-#include "common/gso_enqueue.h"
+#include "common/tcp_segment.h"
 #include "inflight/inflight.h"
 #include "lasack/lasack_config.h"
+#include "lasack/lasack_observe.h"
 #include "lasack/lasack_queue.h"
-#include "common/tcp_segment.h"
+#include "lasack/sch_lasack.h"
 #include "uapi/pkt_sch_lasack.h"
 
-#define LASACK_FLOWS		1024
-#define LASACK_MEMORY_LIMIT	(32 << 20)	/* bytes, as fq_codel has */
-/* RFC 4787, REQ-5: for how long a NAT should remember a mapping, at least. */
-#define LASACK_IDLE		(5 * 60 * MSEC_PER_SEC)
+/* One packet in so many tells how long it waited, unless time matters anyway. */
+#define LASACK_DELAY_SAMPLE	8
 
-struct lasack_sched_data {
-	struct lasack_queue	queue;
-	struct lasack_config	config;
-	struct inflight		*below;
-	u64			enqueued;
-	u64			pushed_out;
-	u64			purged;
-	u64			packets[__SEGMENT_CLASSES];	/* by class */
-};
+static u32 lasack_segs(const struct sk_buff *skb)
+{
+	return skb_is_gso(skb) ? skb_shinfo(skb)->gso_segs : 1;
+}
+
+/*
+ * Must a GSO packet be segmented here? If there is a bound below, which is of packets; and if
+ * who made it (a packet socket, a virtual machine) did not say of how many segments it is.
+ */
+static bool lasack_must_segment(const struct lasack_sched_data *q, const struct sk_buff *skb)
+{
+	return skb_is_gso(skb) &&
+	       (q->config.inflight != TC_INFLIGHT_OFF || !skb_shinfo(skb)->gso_segs);
+}
 
 static bool lasack_over_limit(struct Qdisc *sch)
 {
 	const struct lasack_sched_data *q = qdisc_priv(sch);
 
-	return sch->q.qlen > q->config.limit ||
-	       q->queue.memory > q->config.memory_limit;
+	return sch->q.qlen > q->config.limit || q->queue->memory > q->config.memory_limit;
 }
 
 /* Takes the packet to be pushed out off the books; the caller frees it. */
 static struct sk_buff *lasack_push_out(struct Qdisc *sch)
 {
 	struct lasack_sched_data *q = qdisc_priv(sch);
-	struct sk_buff *skb = lasack_queue_push_out(&q->queue);
+	struct sk_buff *skb = lasack_queue_push_out(q->queue);
 
 	if (!skb)
 		return NULL;
 	qdisc_qstats_backlog_dec(sch, skb);
 	qdisc_qlen_dec(sch);
-	q->pushed_out++;
+	q->pushed_out += lasack_segs(skb);
+	__qdisc_qstats_drop(sch, lasack_segs(skb));
 	return skb;
 }
 
-static int lasack_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
-			      struct sk_buff **to_free)
+/*
+ * Pushes out until the limits hold, or nothing is left: the driver may have given packets
+ * back, which count but are in no flow.
+ *
+ * Return: whether @arrived had to go.
+ */
+static bool lasack_make_room(struct Qdisc *sch, const struct sk_buff *arrived,
+			     struct sk_buff **to_free)
 {
-	struct lasack_sched_data *q = qdisc_priv(sch);
 	unsigned int packets = 0, bytes = 0;
-	int ret = NET_XMIT_SUCCESS;
-	struct tcp_segment seg;
-	struct sk_buff *worst;
+	bool refused = false;
+	struct sk_buff *skb;
 
-	lasack_queue_advance(&q->queue, ktime_get_ns());
-	q->enqueued++;
-	q->packets[tcp_segment_parse(skb, &seg)]++;
-	lasack_queue_add(&q->queue, skb, &seg);
-	qdisc_qstats_backlog_inc(sch, skb);
-	qdisc_qlen_inc(sch);
-	while (unlikely(lasack_over_limit(sch))) {
-		worst = lasack_push_out(sch);
+	while (lasack_over_limit(sch)) {
+		skb = lasack_push_out(sch);
+		if (!skb)
+			break;
 		/* The parents never counted the arriving packet: tell them nothing. */
-		if (worst == skb) {
-			ret = NET_XMIT_CN;
+		if (skb == arrived) {
+			refused = true;
 		} else {
 			packets++;
-			bytes += qdisc_pkt_len(worst);
+			bytes += qdisc_pkt_len(skb);
 		}
-		qdisc_drop(worst, sch, to_free);
+		__qdisc_drop(skb, to_free);
 	}
 	qdisc_tree_reduce_backlog(sch, packets, bytes);
-	return ret;
+	return refused;
+}
+
+/* The packet is in its flow. */
+static int lasack_enqueued(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
+{
+	struct lasack_sched_data *q = qdisc_priv(sch);
+
+	q->enqueued += lasack_segs(skb);
+	qdisc_qstats_backlog_inc(sch, skb);
+	qdisc_qlen_inc(sch);
+	if (unlikely(lasack_over_limit(sch)) && lasack_make_room(sch, skb, to_free))
+		return NET_XMIT_CN;
+	return NET_XMIT_SUCCESS;
+}
+
+/*
+ * A GSO packet as its segments, now: segmentation moves the socket's ownership (TCP small
+ * queues) to them only while nobody follows the packet yet. It is parsed and charged once. Its parents have counted one packet of its
+ * length, and are told of the difference.
+ */
+static int lasack_enqueue_segments(struct sk_buff *skb, struct Qdisc *sch,
+				   struct sk_buff **to_free)
+{
+	netdev_features_t features = netif_skb_features(skb);
+	unsigned int whole_len = qdisc_pkt_len(skb), len = 0;
+	struct lasack_sched_data *q = qdisc_priv(sch);
+	struct lasack_flow *flow = NULL;
+	struct sk_buff *segs, *next;
+	struct tcp_segment seg;
+	u32 headers, payload;
+	int queued = 0;
+
+	q->packets[tcp_segment_parse(skb, &seg)]++;
+	headers = skb->len - min(seg.payload, skb->len);
+	segs = skb_gso_segment(skb, features & ~NETIF_F_GSO_MASK);
+	if (IS_ERR_OR_NULL(segs))
+		return qdisc_drop(skb, sch, to_free);
+
+	skb_list_walk_safe(segs, segs, next) {
+		unsigned int seg_len = segs->len;
+
+		skb_mark_not_on_list(segs);
+		qdisc_skb_cb(segs)->pkt_len = seg_len;
+		qdisc_skb_cb_set_segs(segs, 1);
+		payload = seg_len - min(headers, seg_len);
+		if (flow) {
+			lasack_queue_add_more(q->queue, flow, segs, &seg, payload);
+		} else {
+			seg.payload = payload;
+			flow = lasack_queue_add(q->queue, segs, &seg);
+		}
+		if (lasack_enqueued(segs, sch, to_free) == NET_XMIT_SUCCESS) {
+			queued++;
+			len += seg_len;
+		}
+	}
+	consume_skb(skb);
+	if (!queued)
+		return NET_XMIT_DROP;
+	qdisc_tree_reduce_backlog(sch, 1 - queued, whole_len - len);
+	return NET_XMIT_SUCCESS;
 }
 
 static int lasack_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 			  struct sk_buff **to_free)
 {
-	return gso_enqueue(skb, sch, to_free, lasack_enqueue_one);
+	struct lasack_sched_data *q = qdisc_priv(sch);
+	struct tcp_segment seg;
+
+	lasack_queue_advance(q->queue, ktime_get_ns());
+	if (unlikely(lasack_must_segment(q, skb)))
+		return lasack_enqueue_segments(skb, sch, to_free);
+	q->packets[tcp_segment_parse(skb, &seg)]++;
+	lasack_queue_add(q->queue, skb, &seg);
+	return lasack_enqueued(skb, sch, to_free);
+}
+
+/* Time goes on while packets go, but who reads the clock for each has the cost of it. */
+static void lasack_dequeue_advance(struct lasack_sched_data *q)
+{
+	if (q->config.floor || q->config.halflife || q->served++ % LASACK_DELAY_SAMPLE == 0)
+		lasack_queue_advance(q->queue, ktime_get_ns());
+	else
+		q->queue->timed = false;
 }
 
 static struct sk_buff *lasack_choose(struct Qdisc *sch)
 {
 	struct lasack_sched_data *q = qdisc_priv(sch);
 
-	lasack_queue_advance(&q->queue, ktime_get_ns());
-	return lasack_queue_serve(&q->queue);
+	lasack_dequeue_advance(q);
+	return lasack_queue_serve(q->queue);
 }
 
 static struct sk_buff *lasack_dequeue(struct Qdisc *sch)
 {
 	struct lasack_sched_data *q = qdisc_priv(sch);
+	struct sk_buff *skb;
 
-	return inflight_serve(sch, q->below, lasack_choose);
+	if (q->config.inflight != TC_INFLIGHT_OFF)
+		return inflight_serve(sch, q->below, lasack_choose);
+	if (!sch->q.qlen)
+		return NULL;
+	skb = lasack_choose(sch);
+	if (!skb)
+		return NULL;
+	qdisc_bstats_update(sch, skb);
+	qdisc_qstats_backlog_dec(sch, skb);
+	qdisc_qlen_dec(sch);
+	return skb;
 }
 
 static void lasack_reset(struct Qdisc *sch)
@@ -124,24 +218,29 @@ static void lasack_reset(struct Qdisc *sch)
 	struct lasack_sched_data *q = qdisc_priv(sch);
 	struct sk_buff *skb;
 
-	while ((skb = lasack_queue_push_out(&q->queue))) {
-		q->purged++;
+	if (!q->queue)
+		return;
+	while ((skb = lasack_queue_push_out(q->queue))) {
+		q->purged += lasack_segs(skb);
 		rtnl_kfree_skbs(skb, skb);
 	}
-	lasack_table_clear(q->queue.table);
+	flow_table_clear(q->queue->table);
 }
 
-static const struct nla_policy lasack_policy[TCA_LASACK_MAX + 1] = {
-	[TCA_LASACK_LIMIT]	= { .type = NLA_U32 },
-	[TCA_LASACK_INFLIGHT]	= { .type = NLA_U32 },
-	[TCA_LASACK_MEMORY_LIMIT] = { .type = NLA_U32 },
-	[TCA_LASACK_FLOWS]	= { .type = NLA_U32 },
-	[TCA_LASACK_IDLE]	= { .type = NLA_U32 },
-	[TCA_LASACK_HALFLIFE]	= { .type = NLA_U32 },
-	[TCA_LASACK_QUANTUM]	= { .type = NLA_U32 },
-	[TCA_LASACK_FLOOR]	= { .type = NLA_U32 },
-	[TCA_LASACK_OBSERVE]	= { .type = NLA_U32 },
-};
+/*
+ * A packet that was dequeued and has come back, because the driver stopped or a parent looked
+ * at it. It has been counted as sent.
+ */
+static struct sk_buff *lasack_take_requeued(struct Qdisc *sch)
+{
+	struct sk_buff *skb = __skb_dequeue(&sch->gso_skb) ?: __skb_dequeue(&sch->skb_bad_txq);
+
+	if (!skb)
+		return NULL;
+	qdisc_qstats_backlog_dec(sch, skb);
+	qdisc_qlen_dec(sch);
+	return skb;
+}
 
 /* The parents are told once, of all packets that had to go. */
 static void lasack_trim(struct Qdisc *sch)
@@ -150,12 +249,11 @@ static void lasack_trim(struct Qdisc *sch)
 	struct sk_buff *skb;
 
 	while (lasack_over_limit(sch)) {
-		skb = lasack_push_out(sch);
+		skb = lasack_push_out(sch) ?: lasack_take_requeued(sch);
 		if (!skb)
 			break;
 		packets++;
 		bytes += qdisc_pkt_len(skb);
-		qdisc_qstats_drop(sch);
 		rtnl_kfree_skbs(skb, skb);
 	}
 	qdisc_tree_reduce_backlog(sch, packets, bytes);
@@ -165,13 +263,21 @@ static void lasack_trim(struct Qdisc *sch)
 static void lasack_commit(struct Qdisc *sch, const struct lasack_config *config)
 {
 	struct lasack_sched_data *q = qdisc_priv(sch);
+	struct lasack_queue *queue = q->queue;
 
 	q->config = *config;
 	WRITE_ONCE(sch->limit, config->limit);
-	q->queue.quantum = config->quantum;
-	lasack_queue_set_floor(&q->queue, config->floor);
-	q->queue.idle_ns = (u64)config->idle * NSEC_PER_MSEC;
-	lasack_queue_set_halflife(&q->queue, (u64)config->halflife * NSEC_PER_MSEC);
+	queue->quantum = config->quantum;
+	queue->overhead = lasack_config_overhead(config, qdisc_dev(sch));
+	lasack_queue_set_floor(queue, config->floor);
+	flow_table_set_idle(queue->table, (u64)config->idle * NSEC_PER_MSEC);
+	lasack_queue_set_halflife(queue, (u64)config->halflife * NSEC_PER_MSEC);
+}
+
+static bool lasack_shape_differs(const struct lasack_shape *a, const struct lasack_shape *b)
+{
+	return a->flows != b->flows || a->paper != b->paper || a->by_station != b->by_station ||
+	       a->runs != b->runs || a->floor != b->floor;
 }
 
 static int lasack_change(struct Qdisc *sch, struct nlattr *opt,
@@ -179,45 +285,43 @@ static int lasack_change(struct Qdisc *sch, struct nlattr *opt,
 {
 	struct lasack_sched_data *q = qdisc_priv(sch);
 	struct lasack_config config = q->config;
-	struct nlattr *tb[TCA_LASACK_MAX + 1];
-	u32 inflight = inflight_limit(q->below);
 	struct lasack_observer *observer = NULL;
-	struct lasack_table *table = NULL;
+	struct lasack_queue *queue = NULL;
+	struct lasack_shape shape;
 	bool observe_changes;
 	int err;
 
-	err = nla_parse_nested(tb, TCA_LASACK_MAX, opt, lasack_policy, extack);
-	if (err < 0)
-		return err;
-	err = lasack_config_parse(&config, tb, extack) ?:
-	      inflight_parse_bound(tb[TCA_LASACK_INFLIGHT], &inflight, extack);
+	err = lasack_config_parse(&config, qdisc_dev(sch), opt, extack);
 	if (err)
 		return err;
-	if (config.flows != q->config.flows) {
-		table = lasack_table_create(config.flows);
-		if (!table)
+	shape = lasack_config_shape(&config);
+	if (lasack_shape_differs(&shape, &q->queue->shape)) {
+		queue = lasack_queue_create(&shape);
+		if (!queue)
 			return -ENOMEM;
 	}
 	observe_changes = config.observe != q->config.observe;
 	if (observe_changes && config.observe) {
 		observer = lasack_observer_create(qdisc_dev(sch));
 		if (!observer) {
-			lasack_table_free(table);
+			lasack_queue_free(queue);
 			return -ENOMEM;
 		}
 	}
 
 	sch_tree_lock(sch);
-	lasack_queue_advance(&q->queue, ktime_get_ns());
+	lasack_queue_advance(q->queue, ktime_get_ns());
+	if (queue) {
+		lasack_queue_take_over(queue, q->queue);
+		swap(q->queue, queue);
+	}
 	lasack_commit(sch, &config);
-	if (table)
-		table = lasack_queue_replace_table(&q->queue, table);
 	if (observe_changes)
-		swap(q->queue.observer, observer);
-	inflight_set_limit(q->below, inflight);
+		swap(q->queue->observer, observer);
+	inflight_set_limit(q->below, config.inflight);
 	lasack_trim(sch);
 	sch_tree_unlock(sch);
-	lasack_table_free(table);
+	lasack_queue_free(queue);
 	lasack_observer_free(observer);
 	return 0;
 }
@@ -226,21 +330,16 @@ static int lasack_init(struct Qdisc *sch, struct nlattr *opt,
 		       struct netlink_ext_ack *extack)
 {
 	struct lasack_sched_data *q = qdisc_priv(sch);
-	struct net_device *dev = qdisc_dev(sch);
-	const struct lasack_config config = {
-		.limit = clamp_t(u32, dev->tx_queue_len ?: DEFAULT_TX_QUEUE_LEN,
-				 1, TC_LASACK_LIMIT_MAX),
-		.memory_limit = LASACK_MEMORY_LIMIT,
-		.flows = LASACK_FLOWS,
-		.idle = LASACK_IDLE,
-	};
-	int err;
+	struct lasack_config config;
+	struct lasack_shape shape;
 
-	err = lasack_queue_init(&q->queue, config.flows);
-	if (err)
-		return err;
+	lasack_config_init(&config, qdisc_dev(sch));
+	shape = lasack_config_shape(&config);
+	q->queue = lasack_queue_create(&shape);
+	if (!q->queue)
+		return -ENOMEM;
 	lasack_commit(sch, &config);
-	q->below = inflight_create(sch, inflight_default_limit(dev));
+	q->below = inflight_create(sch, config.inflight);
 	if (!q->below)
 		return -ENOMEM;
 	return opt ? lasack_change(sch, opt, extack) : 0;
@@ -252,8 +351,9 @@ static void lasack_destroy(struct Qdisc *sch)
 	struct lasack_sched_data *q = qdisc_priv(sch);
 
 	inflight_release(q->below);
-	lasack_observer_free(q->queue.observer);
-	lasack_table_free(q->queue.table);
+	if (q->queue)
+		lasack_observer_free(q->queue->observer);
+	lasack_queue_free(q->queue);
 }
 
 static int lasack_dump(struct Qdisc *sch, struct sk_buff *skb)
@@ -264,143 +364,60 @@ static int lasack_dump(struct Qdisc *sch, struct sk_buff *skb)
 	opts = nla_nest_start(skb, TCA_OPTIONS);
 	if (!opts)
 		return -EMSGSIZE;
-	if (lasack_config_put(q->config, skb) ||
-	    nla_put_u32(skb, TCA_LASACK_INFLIGHT, inflight_limit(q->below))) {
+	if (lasack_config_put(&q->config, skb)) {
 		nla_nest_cancel(skb, opts);
 		return -EMSGSIZE;
 	}
 	return nla_nest_end(skb, opts);
+}
+
+static void lasack_copy_stats(const struct lasack_sched_data *q, struct tc_lasack_xstats *st)
+{
+	const struct lasack_queue *queue = q->queue;
+	const struct flow_table *table = queue->table;
+
+	st->flows = table->flows;
+	st->active = table->busy;
+	st->enqueued = q->enqueued;
+	st->purged = q->purged;
+	st->pushed_out = q->pushed_out;
+	st->evicted = table->counts.evicted;
+	st->expired = table->counts.expired;
+	st->collisions = table->counts.collisions;
+	st->overflow = queue->overflow;
+	st->not_ip = q->packets[SEGMENT_NOT_IP];
+	st->portless = q->packets[SEGMENT_PORTLESS];
+	st->fragment = q->packets[SEGMENT_FRAGMENT];
+	st->truncated = q->packets[SEGMENT_TRUNCATED];
+	st->malformed = q->packets[SEGMENT_MALFORMED];
+	st->memory = queue->memory;
+	st->sum_p50 = lasack_queue_percentile(queue, 50);
+	st->sum_p90 = lasack_queue_percentile(queue, 90);
+	st->sum_p99 = lasack_queue_percentile(queue, 99);
+	st->small_delay = div_u64(queue->delay[0].average, NSEC_PER_USEC);
+	st->small_delay_max = div_u64(queue->delay[0].max, NSEC_PER_USEC);
+	st->large_delay = div_u64(queue->delay[1].average, NSEC_PER_USEC);
+	st->large_delay_max = div_u64(queue->delay[1].max, NSEC_PER_USEC);
+	st->resynchronised = queue->resynchronised;
+	st->stations = queue->stations ? queue->stations->count : 0;
+	st->overhead = queue->overhead;
+	if (!queue->observer)
+		return;
+	st->observed = READ_ONCE(queue->observer->packets);
+	st->observed_bytes = READ_ONCE(queue->observer->bytes);
 }
 
 static int lasack_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 {
 	struct lasack_sched_data *q = qdisc_priv(sch);
-	struct lasack_delay delay[2];
-	struct lasack_histogram sums;
 	struct tc_lasack_xstats st = {};
-	struct lasack_table *table;
 
 	sch_tree_lock(sch);
-	table = q->queue.table;
-	st.flows = table->flows;
-	st.enqueued = q->enqueued;
-	st.purged = q->purged;
-	st.pushed_out = q->pushed_out;
-	st.evicted = table->counts.evicted;
-	st.overflow = q->queue.overflow;
-	st.not_ip = q->packets[SEGMENT_NOT_IP];
-	st.portless = q->packets[SEGMENT_PORTLESS];
-	st.fragment = q->packets[SEGMENT_FRAGMENT];
-	st.truncated = q->packets[SEGMENT_TRUNCATED];
-	st.malformed = q->packets[SEGMENT_MALFORMED];
-	st.active = table->flows - table->idle_flows;
-	st.expired = table->counts.expired;
-	st.collisions = table->counts.collisions;
-	st.memory = q->queue.memory;
-	lasack_queue_advance(&q->queue, ktime_get_ns());
-	lasack_table_histogram(table, q->queue.age, &sums);
-	memcpy(delay, q->queue.delay, sizeof(delay));
-	if (q->queue.observer) {
-		st.observed = READ_ONCE(q->queue.observer->packets);
-		st.observed_bytes = READ_ONCE(q->queue.observer->bytes);
-	}
+	lasack_copy_stats(q, &st);
 	inflight_read(q->below, &st.below);
 	sch_tree_unlock(sch);
-
-	st.sum_p50 = lasack_percentile(&sums, 50);
-	st.sum_p90 = lasack_percentile(&sums, 90);
-	st.sum_p99 = lasack_percentile(&sums, 99);
-	st.small_delay = div_u64(delay[0].average, NSEC_PER_USEC);
-	st.small_delay_max = div_u64(delay[0].max, NSEC_PER_USEC);
-	st.large_delay = div_u64(delay[1].average, NSEC_PER_USEC);
-	st.large_delay_max = div_u64(delay[1].max, NSEC_PER_USEC);
 	return gnet_stats_copy_app(d, &st, sizeof(st));
 }
-
-/* The classes are flows, to be looked at: none can be found, made or changed. */
-static unsigned long lasack_find(struct Qdisc *sch, u32 classid)
-{
-	return 0;
-}
-
-static struct Qdisc *lasack_leaf(struct Qdisc *sch, unsigned long cl)
-{
-	return NULL;
-}
-
-/* A class is a place in the table, counted from 1. */
-static void lasack_walk(struct Qdisc *sch, struct qdisc_walker *walker)
-{
-	struct lasack_sched_data *q = qdisc_priv(sch);
-	u32 places[TC_LASACK_CLASSES], count, i;
-
-	if (walker->stop)
-		return;
-	sch_tree_lock(sch);
-	count = lasack_table_heaviest(q->queue.table, places, ARRAY_SIZE(places));
-	sch_tree_unlock(sch);
-	for (i = 0; i < count; i++) {
-		if (!tc_qdisc_stats_dump(sch, places[i] + 1, walker))
-			break;
-	}
-}
-
-static int lasack_dump_class(struct Qdisc *sch, unsigned long cl,
-			     struct sk_buff *skb, struct tcmsg *tcm)
-{
-	struct lasack_sched_data *q = qdisc_priv(sch);
-	struct tc_lasack_flow st = {};
-	struct lasack_flow *flow;
-	struct nlattr *opts;
-
-	sch_tree_lock(sch);
-	lasack_queue_advance(&q->queue, ktime_get_ns());
-	flow = &q->queue.table->places[cl - 1];
-	BUILD_BUG_ON(sizeof(st.addr) != sizeof(flow->key.addr));
-	memcpy(st.addr, flow->key.addr, sizeof(st.addr));
-	memcpy(st.port, flow->key.port, sizeof(st.port));
-	st.protocol = flow->key.protocol;
-	st.to = !flow->reversed;
-	st.attained = lasack_sum_bytes(&flow->attained, q->queue.age);
-	st.sent = flow->sent;
-	st.received = flow->received;
-	sch_tree_unlock(sch);
-
-	tcm->tcm_handle |= TC_H_MIN(cl);
-	opts = nla_nest_start(skb, TCA_OPTIONS);
-	if (!opts)
-		return -EMSGSIZE;
-	if (nla_put(skb, TCA_LASACK_CLASS_FLOW, sizeof(st), &st)) {
-		nla_nest_cancel(skb, opts);
-		return -EMSGSIZE;
-	}
-	return nla_nest_end(skb, opts);
-}
-
-static int lasack_dump_class_stats(struct Qdisc *sch, unsigned long cl,
-				   struct gnet_dump *d)
-{
-	struct lasack_sched_data *q = qdisc_priv(sch);
-	struct gnet_stats_queue qs = {};
-	struct lasack_flow *flow;
-	struct sk_buff *skb;
-
-	sch_tree_lock(sch);
-	flow = &q->queue.table->places[cl - 1];
-	for (skb = flow->head; skb; skb = skb->next)
-		qs.backlog += qdisc_pkt_len(skb);
-	qs.qlen = flow->length;
-	sch_tree_unlock(sch);
-	return gnet_stats_copy_queue(d, NULL, &qs, qs.qlen);
-}
-
-static const struct Qdisc_class_ops lasack_class_ops = {
-	.leaf		= lasack_leaf,
-	.find		= lasack_find,
-	.walk		= lasack_walk,
-	.dump		= lasack_dump_class,
-	.dump_stats	= lasack_dump_class_stats,
-};
 
 static struct Qdisc_ops lasack_qdisc_ops __read_mostly = {
 	.cl_ops		= &lasack_class_ops,

@@ -18,6 +18,20 @@
 #define TC_LASACK_FLOOR_MAX	100U		/* percent */
 #define TC_LASACK_TIME_MIN	100U		/* ms, of all times but 0: off */
 #define TC_LASACK_TIME_MAX	86400000U	/* ms: a day */
+#define TC_LASACK_OVERHEAD_MAX	65535U		/* bytes */
+#define TC_LASACK_OVERHEAD_AUTO	4294967295U	/* as the device needs */
+
+enum tc_lasack_mode {
+	TC_LASACK_MODE_DEFAULT,
+	TC_LASACK_MODE_PAPER,	/* the rules of the paper alone */
+	__TC_LASACK_MODES
+};
+
+enum tc_lasack_fair {
+	TC_LASACK_FAIR_FLOW,	/* flows share equally */
+	TC_LASACK_FAIR_STATION,	/* stations do, and then each one's flows */
+	__TC_LASACK_FAIR
+};
 
 enum {
 	TCA_LASACK_UNSPEC,
@@ -30,6 +44,9 @@ enum {
 	TCA_LASACK_QUANTUM,	/* u32: bytes, or 0: off */
 	TCA_LASACK_FLOOR,	/* u32: 1..TC_LASACK_FLOOR_MAX percent, or 0: off */
 	TCA_LASACK_OBSERVE,	/* u32: 1: on, 0: off */
+	TCA_LASACK_MODE,	/* u32: enum tc_lasack_mode */
+	TCA_LASACK_FAIR,	/* u32: enum tc_lasack_fair */
+	TCA_LASACK_OVERHEAD,	/* u32: bytes, or TC_LASACK_OVERHEAD_AUTO */
 	__TCA_LASACK_MAX
 };
 
@@ -93,6 +110,10 @@ struct tc_lasack_xstats {
 	/* what came in, with observe: of flows that are not TCP */
 	__u64	observed;	/* packets, as the stack received them */
 	__u64	observed_bytes;
+
+	__u64	resynchronised;	/* times that implausible ACKs made counting begin anew */
+	__u32	stations;	/* whose attained service is remembered */
+	__u32	overhead;	/* bytes that a packet counts for at least */
 };
 
 #endif

@@ -59,6 +59,12 @@ KINDS: dict[str, tuple[Option, ...]] = {
         Option("floor", 8, 1, 100, "5", off=True, tc_range="1 to 100 percent or off",
                kernel_range="1 to 100 percent"),
         Option("observe", 9, 1, 1, "on", off=True, tc_range="on or off", kernel_range="1, or 0"),
+        Option("mode", 10, 1, 1, "paper", off=True, tc_range="default or paper",
+               kernel_range="1 (paper)"),
+        Option("fair", 11, 1, 1, "station", off=True, tc_range="flow or station",
+               kernel_range="1 (station)"),
+        Option("overhead", 12, 0, 65535, "100", tc_range="0 to 65535 bytes or auto",
+               kernel_range="0 to 65535 bytes, or auto"),
     ),
     "inflight": (
         Option("limit", 1, 1, 65535, "3", tc_range="1 to 65535 packets or auto",

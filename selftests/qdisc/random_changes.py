@@ -62,8 +62,10 @@ class LasackChanges(Changes):
     """limit and memory_limit may cost packets."""
 
     names: ClassVar = {1: "limit", 2: "inflight", 3: "memory_limit", 4: "flows", 5: "idle",
-                       6: "halflife", 7: "quantum", 8: "floor", 9: "observe"}  # fmt: skip
-    bad: ClassVar = ({1: 5, 4: 0}, {1: 5, 8: 101}, {1: 5, 5: 99}, {1: 0})
+                       6: "halflife", 7: "quantum", 8: "floor", 9: "observe",
+                       10: "mode", 11: "fair", 12: "overhead"}  # fmt: skip
+    bad: ClassVar = ({1: 5, 4: 0}, {1: 5, 8: 101}, {1: 5, 5: 99}, {1: 0}, {1: 5, 10: 2},
+                     {1: 5, 10: 1, 11: 1}, {1: 5, 12: 65536})  # fmt: skip
 
     def values(self, rng: random.Random) -> dict[int, int]:
         every = {
@@ -76,10 +78,15 @@ class LasackChanges(Changes):
             7: rng.choice((0, 1000, 24000, 16777216)),
             8: rng.choice((0, 1, 5, 50, 100)),
             9: rng.choice((0, 1)),
+            11: rng.choice((0, 1)),
+            12: rng.choice((0, 84, 640, 65535, AUTO)),
         }
-        return {
+        values = {
             kind: every[kind] for kind in rng.sample(sorted(every), rng.choice((1, 1, 1, 2, 8)))
         }
+        if 11 in values:  # the paper knows flows alone
+            values[10] = 0 if values[11] else rng.choice((0, 1))
+        return values
 
     def check_lost(self, before: Qdisc, children: Sequence[Qdisc], after: Qdisc) -> None:
         del children  # it has none

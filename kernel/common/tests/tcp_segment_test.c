@@ -10,7 +10,9 @@
 #include <linux/hex.h>
 #include <linux/module.h>
 #include <linux/prandom.h>
-#include "common/tcp_segment.h"
+#include "common/tcp_segment.c"
+#include "common/tests/captured_packets.h"
+#include "common/tests/packet_grammar.h"
 
 #define FRAME_MAX	256
 
@@ -102,6 +104,16 @@ static struct sk_buff *frame_skb(struct kunit *test, const struct frame *frame,
 	return skb;
 }
 
+/* The fast way is a short cut of the slow one and no more. */
+static void expect_slow_agrees(struct kunit *test, const struct sk_buff *skb,
+			       const struct tcp_segment *seg)
+{
+	struct tcp_segment slow;
+
+	tcp_segment_parse_slow(skb, &slow);
+	KUNIT_EXPECT_EQ(test, memcmp(seg, &slow, sizeof(slow)), 0);
+}
+
 static enum segment_class parse_cut(struct kunit *test, const struct frame *frame,
 				    u32 length, u32 linear, struct tcp_segment *seg)
 {
@@ -111,6 +123,7 @@ static enum segment_class parse_cut(struct kunit *test, const struct frame *fram
 	memset(seg, 0xa5, sizeof(*seg));
 	class = tcp_segment_parse(skb, seg);
 	KUNIT_EXPECT_EQ(test, (int)class, (int)seg->class);
+	expect_slow_agrees(test, skb, seg);
 	kfree_skb(skb);
 	return class;
 }
@@ -459,6 +472,38 @@ static void segment_random_damage(struct kunit *test)
 	}
 }
 
+/* What was captured in a network, what a grammar makes, and both damaged. */
+static void segment_fast_is_slow(struct kunit *test)
+{
+	struct grammar *g = kunit_kzalloc(test, sizeof(*g), GFP_KERNEL);
+	const struct captured_packet *captured;
+	struct tcp_segment seg;
+	struct frame *frame;
+	u32 i, tcp = 0, length;
+
+	frame = kunit_kzalloc(test, sizeof(*frame), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, g);
+	KUNIT_ASSERT_NOT_NULL(test, frame);
+	prandom_seed_state(&g->rng, 7);
+	for (i = 0; i < 20000; i++) {
+		captured = &captured_packets[i % ARRAY_SIZE(captured_packets)];
+		if (i & 1) {
+			grammar_make_frame(g);
+		} else {
+			g->length = captured->length;
+			memcpy(g->bytes, captured->bytes, g->length);
+		}
+		if (i & 2)
+			grammar_mutate(g);
+		frame->length = min_t(u32, g->length, sizeof(frame->bytes));
+		memcpy(frame->bytes, g->bytes, frame->length);
+		length = i & 4 ? grammar_pick(g, frame->length + 1) : frame->length;
+		tcp += parse_cut(test, frame, length, i & 8 ? length : grammar_pick(g, length + 1),
+				 &seg) == SEGMENT_TCP;
+	}
+	KUNIT_EXPECT_GT(test, tcp, 2000U);
+}
+
 static struct kunit_case tcp_segment_cases[] = {
 	KUNIT_CASE(segment_ipv4),
 	KUNIT_CASE(segment_ipv6),
@@ -473,6 +518,7 @@ static struct kunit_case tcp_segment_cases[] = {
 	KUNIT_CASE(segment_other_protocols),
 	KUNIT_CASE(segment_padding),
 	KUNIT_CASE(segment_random_damage),
+	KUNIT_CASE(segment_fast_is_slow),
 	{}
 };
 

@@ -38,7 +38,8 @@
 #define BUS_NS		(40 * NSEC_PER_USEC)
 #define LATE_NS		(500 * NSEC_PER_MSEC)
 #define CHIP		64U	/* packets */
-#define HELD_MAX	1024U	/* packets, when the queues stop */
+#define HELD_MAX	450U	/* packets, when the queues stop; */
+#define HELD_WAKE	200U	/* and when they go on: what waited is dequeued in bulk */
 
 enum behaviour { AIR, LATE, BUS, ORPHAN, COPY, WORKER, MOVE, CLONE };
 
@@ -122,7 +123,7 @@ static enum hrtimer_restart emulated_timer(struct hrtimer *timer)
 		__skb_unlink(skb, &emu->held);
 		__skb_queue_tail(&done, skb);
 	}
-	if (skb_queue_len(&emu->held) < HELD_MAX)
+	if (skb_queue_len(&emu->held) <= HELD_WAKE)
 		netif_tx_wake_all_queues(device);
 	spin_unlock(&emu->lock);
 

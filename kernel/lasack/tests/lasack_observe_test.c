@@ -51,7 +51,7 @@ static u64 attained_by(struct kunit *test, struct tcp_segment seg)
 {
 	struct lasack_queue *q = test->priv;
 
-	return lasack_sum_bytes(&lasack_queue_flow(q, &seg)->attained, q->age);
+	return lasack_queue_flow(q, &seg)->account.sum;
 }
 
 static void observe_charges_the_upload(struct kunit *test)
@@ -103,7 +103,7 @@ static void observe_leaves_keyless_alone(struct kunit *test)
 	comes_in(test, arp);
 	add(test, arp, 1);
 	KUNIT_EXPECT_EQ(test, q->observer->packets, 0ULL);
-	KUNIT_EXPECT_EQ(test, lasack_sum_bytes(&q->shared[LASACK_CONTROL].attained, 0), 0ULL);
+	KUNIT_EXPECT_EQ(test, lasack_shared(q, LASACK_CONTROL)->account.sum, 0ULL);
 }
 
 /* What the largest TCP window holds is the most at once, as for ACKs. */

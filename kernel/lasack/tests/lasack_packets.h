@@ -7,18 +7,39 @@
 #define LASACK_TESTS_LASACK_PACKETS_H
 
 #include <kunit/test.h>
+#include "common/flow_table.c"
+#include "common/tcp_segment.c"
+#include "lasack/lasack_charge.c"
+#include "lasack/lasack_heap.c"
+#include "lasack/lasack_observe.c"
+#include "lasack/lasack_order.c"
+#include "lasack/lasack_queue.c"
+#include "lasack/lasack_rebuild.c"
+#include "lasack/lasack_station.c"
+#include "lasack/lasack_sum.c"
 #include "common/tests/segments.h"
-#include "lasack/lasack_queue.h"
 
 #define LASACK_FLOWS	1024
 
+/* A queue of another shape instead of the suite's. */
+static inline struct lasack_queue *lasack_test_reshape(struct kunit *test,
+						       struct lasack_shape shape)
+{
+	struct lasack_queue *q;
+
+	shape.flows = shape.flows ?: LASACK_FLOWS;
+	q = lasack_queue_create(&shape);
+	KUNIT_ASSERT_NOT_NULL(test, q);
+	lasack_queue_free(test->priv);
+	test->priv = q;
+	return q;
+}
+
+/* The paper's rules, flows alone. */
 static inline int lasack_test_init(struct kunit *test)
 {
-	struct lasack_queue *q = kunit_kzalloc(test, sizeof(*q), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, q);
-	KUNIT_ASSERT_EQ(test, lasack_queue_init(q, LASACK_FLOWS), 0);
-	test->priv = q;
+	test->priv = NULL;
+	lasack_test_reshape(test, (struct lasack_shape) { .paper = true });
 	return 0;
 }
 
@@ -29,7 +50,7 @@ static inline void lasack_test_exit(struct kunit *test)
 
 	while ((skb = lasack_queue_serve(q)))
 		kfree_skb(skb);
-	lasack_table_free(q->table);
+	lasack_queue_free(q);
 }
 
 /* Queue a packet for @station that can be told from others by @mark. */
@@ -70,12 +91,24 @@ static inline u32 push_out(struct kunit *test)
 	return taken(lasack_queue_push_out(test->priv));
 }
 
+/* The flow of connection @id if it is remembered. */
+static inline struct lasack_flow *known(struct lasack_queue *q, u32 id)
+{
+	struct tcp_segment seg = data(id, 0);
+	u32 hash = flow_table_hash(q->table, &seg.key);
+	struct flow_entry *entry = flow_table_find(q->table, &seg.key, hash);
+
+	if (!entry || (!entry->busy && flow_table_is_over(q->table, entry, q->time)))
+		return NULL;
+	return container_of(entry, struct lasack_flow, entry);
+}
+
 static inline u64 attained(struct kunit *test, u32 id)
 {
 	struct lasack_queue *q = test->priv;
 	struct tcp_segment seg = data(id, 0);
 
-	return lasack_sum_bytes(&lasack_queue_flow(q, &seg)->attained, q->age);
+	return lasack_sum_bytes(&q->decay, lasack_queue_flow(q, &seg)->account.sum, q->age);
 }
 
 #endif

@@ -10,6 +10,16 @@
 #include <linux/module.h>
 #include "lasack/tests/lasack_packets.h"
 
+/* All that may be switched on. */
+static int service_test_init(struct kunit *test)
+{
+	test->priv = NULL;
+	lasack_test_reshape(test, (struct lasack_shape) {
+		.paper = true, .runs = true, .floor = true,
+	});
+	return 0;
+}
+
 static void set_quantum(struct kunit *test, u32 bytes)
 {
 	struct lasack_queue *q = test->priv;
@@ -315,29 +325,29 @@ static void service_floor_spares_the_oldest(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, push_out(test), 1U);
 }
 
-/* The average by hand: 800 / 8, then 100 - 100 / 8 + 1600 / 8. */
+/* In units of 2^10 ns, by hand: 800 / 8, then 100 - 100 / 8 + 1600 / 8. */
 static void service_delay_by_size(struct kunit *test)
 {
 	struct lasack_queue *q = test->priv;
 
-	lasack_queue_advance(q, 1000);
+	lasack_queue_advance(q, 1000 << 10);
 	add(test, data(1, 99999), 1);
-	lasack_queue_advance(q, 1800);
+	lasack_queue_advance(q, 1800 << 10);
 	serve(test);
 	add(test, data(1, 1), 2);
-	lasack_queue_advance(q, 3400);
+	lasack_queue_advance(q, 3400 << 10);
 	serve(test);
-	KUNIT_EXPECT_EQ(test, q->delay[0].average, 288ULL);
-	KUNIT_EXPECT_EQ(test, q->delay[0].max, 1600ULL);
+	KUNIT_EXPECT_EQ(test, q->delay[0].average, 575ULL << 9);	/* 287.5 */
+	KUNIT_EXPECT_EQ(test, q->delay[0].max, 1600ULL << 10);
 	KUNIT_EXPECT_EQ(test, q->delay[1].max, 0ULL);
 
 	add(test, data(1, 1), 3);	/* 100000 bytes now */
 	add(test, data(1, 1), 4);
 	push_out(test);			/* not sent: it counts for nothing */
-	lasack_queue_advance(q, 3440);
+	lasack_queue_advance(q, 3440 << 10);
 	serve(test);
-	KUNIT_EXPECT_EQ(test, q->delay[1].average, 4ULL);
-	KUNIT_EXPECT_EQ(test, q->delay[1].max, 39ULL);	/* the second of 3400 */
+	KUNIT_EXPECT_EQ(test, q->delay[1].average, 5ULL << 10);
+	KUNIT_EXPECT_EQ(test, q->delay[1].max, 40ULL << 10);
 }
 
 static struct kunit_case lasack_service_cases[] = {
@@ -364,7 +374,7 @@ static struct kunit_case lasack_service_cases[] = {
 
 static struct kunit_suite lasack_service_suite = {
 	.name		= "lasack_service",
-	.init		= lasack_test_init,
+	.init		= service_test_init,
 	.exit		= lasack_test_exit,
 	.test_cases	= lasack_service_cases,
 };

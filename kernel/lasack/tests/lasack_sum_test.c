@@ -53,13 +53,13 @@ static void sum_decays(struct kunit *test)
 	/* The origin is no special time; 7 is prime to everything. */
 	for (i = 0; i < 8; i++) {
 		struct lasack_decay decay = decay_from(12345);
-		struct lasack_sum sum = {};
+		u64 sum = 0;
 
 		start = 12345 + i * HALFLIFE / 7;
-		lasack_sum_add(&sum, 1000000000, lasack_decay_age(&decay, start));
+		sum = lasack_decayed_add(sum, 1000000000, lasack_decay_age(&decay, start));
 		for (k = 0; k <= 80; k++) {
 			age = lasack_decay_age(&decay, start + k * HALFLIFE / 8);
-			expect_close(test, lasack_sum_bytes(&sum, age), expected[k]);
+			expect_close(test, lasack_decayed_bytes(sum, age), expected[k]);
 		}
 	}
 }
@@ -72,23 +72,23 @@ static void sum_of_a_stream(struct kunit *test)
 		[99] = 22377, [100] = 22379,
 	};
 	struct lasack_decay decay = decay_from(0);
-	struct lasack_sum sum = {};
+	u64 sum = 0;
 	u64 age;
 	int n;
 
 	for (n = 0; n <= 100; n++) {
 		age = lasack_decay_age(&decay, n * HALFLIFE / 10);
-		lasack_sum_add(&sum, 1500, age);
+		sum = lasack_decayed_add(sum, 1500, age);
 		if (expected[n])
-			expect_close(test, lasack_sum_bytes(&sum, age), expected[n]);
+			expect_close(test, lasack_decayed_bytes(sum, age), expected[n]);
 	}
 }
 
-static void sum_is_exact_without_decay(struct kunit *test)
+/* Within what the mantissa holds; and whatever is added, the sum is larger. */
+static void sum_grows_with_every_byte(struct kunit *test)
 {
-	struct lasack_sum sum = {}, before = {};
+	u64 sum = 0, before = 0, plain = 0;
 	struct rnd_state rng;
-	u64 plain = 0;
 	u32 bytes;
 	int i;
 
@@ -96,11 +96,31 @@ static void sum_is_exact_without_decay(struct kunit *test)
 	for (i = 0; i < 100000; i++) {
 		bytes = prandom_u32_state(&rng) >> (1 + i % 31);
 		before = sum;
-		lasack_sum_add(&sum, bytes, 0);
+		sum = lasack_decayed_add(sum, bytes, 0);
 		plain += bytes;
-		KUNIT_ASSERT_EQ(test, lasack_sum_bytes(&sum, 0), plain);
-		KUNIT_ASSERT_EQ(test, lasack_sum_less(&before, &sum), bytes > 0);
-		KUNIT_ASSERT_EQ(test, lasack_sum_equal(&before, &sum), !bytes);
+		expect_close(test, lasack_decayed_bytes(sum, 0), plain);
+		KUNIT_ASSERT_EQ(test, before < sum, bytes > 0);
+		KUNIT_ASSERT_EQ(test, before == sum, !bytes);
+	}
+}
+
+/* Below 2^35 bytes nothing is rounded off; without a half-life, never. */
+static void sum_is_exact_without_decay(struct kunit *test)
+{
+	struct lasack_decay decay = {};
+	u64 sum = 0, decayed = 0, plain = 0;
+	struct rnd_state rng;
+	u32 bytes;
+	int i;
+
+	prandom_seed_state(&rng, 6);
+	for (i = 0; i < 100000; i++) {
+		bytes = prandom_u32_state(&rng) >> (15 + i % 17);
+		sum = lasack_sum_add(&decay, sum, bytes, 0);
+		decayed = lasack_decayed_add(decayed, bytes, 0);
+		plain += bytes;
+		KUNIT_ASSERT_EQ(test, lasack_sum_bytes(&decay, sum, 0), plain);
+		KUNIT_ASSERT_EQ(test, lasack_decayed_bytes(decayed, 0), plain);
 	}
 }
 
@@ -109,51 +129,84 @@ static void sum_later_bytes_weigh_more(struct kunit *test)
 {
 	struct lasack_decay decay = decay_from(0);
 	u64 age = lasack_decay_age(&decay, HALFLIFE);
-	struct lasack_sum early = {}, less = {}, more = {};
+	u64 early = 0, less = 0, more = 0;
 
-	lasack_sum_add(&early, 1000, 0);
-	lasack_sum_add(&less, 499, age);
-	lasack_sum_add(&more, 500, age);
-	KUNIT_EXPECT_TRUE(test, lasack_sum_less(&less, &early));
-	KUNIT_EXPECT_TRUE(test, lasack_sum_equal(&more, &early));
-	lasack_sum_add(&more, 1, age);
-	KUNIT_EXPECT_TRUE(test, lasack_sum_less(&early, &more));
+	early = lasack_decayed_add(early, 1000, 0);
+	less = lasack_decayed_add(less, 499, age);
+	more = lasack_decayed_add(more, 500, age);
+	KUNIT_EXPECT_LT(test, less, early);
+	KUNIT_EXPECT_EQ(test, more, early);
+	more = lasack_decayed_add(more, 1, age);
+	KUNIT_EXPECT_LT(test, early, more);
 }
 
 /* 2^25 half-lives: more than a month of the shortest, 100 ms. */
 static void sum_of_a_long_life(struct kunit *test)
 {
 	struct lasack_decay decay = decay_from(0);
-	struct lasack_sum sum = {};
+	u64 sum = 0;
 	u64 age;
 	int i;
 
-	lasack_sum_add(&sum, 1000, 0);
+	sum = lasack_decayed_add(sum, 1000, 0);
 	for (i = 1; i <= 32; i++) {
 		age = lasack_decay_age(&decay, i * HALFLIFE << 20);
-		KUNIT_EXPECT_EQ(test, lasack_sum_bytes(&sum, age), 0ULL);
-		lasack_sum_add(&sum, 1000, age);
-		KUNIT_EXPECT_EQ(test, lasack_sum_bytes(&sum, age), 1000ULL);
+		KUNIT_EXPECT_EQ(test, lasack_decayed_bytes(sum, age), 0ULL);
+		sum = lasack_decayed_add(sum, 1000, age);
+		KUNIT_EXPECT_EQ(test, lasack_decayed_bytes(sum, age), 1000ULL);
 	}
+}
+
+/* Flow 1's sum is @bytes now. */
+static void expect_left(struct kunit *test, u64 now, u64 bytes)
+{
+	lasack_queue_advance(test->priv, now);
+	KUNIT_EXPECT_EQ(test, attained(test, 1), bytes);
 }
 
 /* The half-life is set anew: what is left stays, and decays as it says. */
 static void sum_half_life_changes(struct kunit *test)
 {
-	struct lasack_decay decay = decay_from(0);
-	struct lasack_sum sum = {};
+	struct lasack_queue *q = test->priv;
 	u64 now = HALFLIFE;
 
-	lasack_sum_add(&sum, 8000, lasack_decay_age(&decay, 0));
-	lasack_decay_set(&decay, 1000, now);
-	KUNIT_EXPECT_EQ(test, lasack_sum_bytes(&sum, lasack_decay_age(&decay, now)), 4000ULL);
+	lasack_queue_set_halflife(q, HALFLIFE);
+	add(test, data(1, 8000), 1);
+	serve(test);
+	expect_left(test, now, 4000);
+	lasack_queue_set_halflife(q, 1000);
+	expect_left(test, now, 4000);
 	now += 1000;
-	KUNIT_EXPECT_EQ(test, lasack_sum_bytes(&sum, lasack_decay_age(&decay, now)), 2000ULL);
-	lasack_decay_set(&decay, 0, now);
+	expect_left(test, now, 2000);
+	lasack_queue_set_halflife(q, 0);
+	expect_left(test, now, 2000);
 	now += 100 * HALFLIFE;
-	KUNIT_EXPECT_EQ(test, lasack_sum_bytes(&sum, lasack_decay_age(&decay, now)), 2000ULL);
-	lasack_sum_add(&sum, 500, lasack_decay_age(&decay, now));
-	KUNIT_EXPECT_EQ(test, lasack_sum_bytes(&sum, lasack_decay_age(&decay, now)), 2500ULL);
+	expect_left(test, now, 2000);
+	add(test, data(1, 500), 1);
+	serve(test);
+	expect_left(test, now, 2500);
+	lasack_queue_set_halflife(q, 1000);
+	expect_left(test, now, 2500);
+	expect_left(test, now + 1000, 1250);
+}
+
+/* After 2^26 half-lives the sums have another origin; nobody sees it. */
+static void sum_origin_moves(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+	u64 now = (1ULL << 26) * 1000 - 1000;
+
+	lasack_queue_set_halflife(q, 1000);
+	lasack_queue_advance(q, now);
+	add(test, data(1, 8000), 1);
+	serve(test);
+	add(test, data(1, 100), 1);
+	add(test, data(2, 100), 2);
+	expect_left(test, now + 1000, 4000);
+	KUNIT_EXPECT_EQ(test, q->age, 0ULL);
+	expect_left(test, now + 2000, 2000);
+	KUNIT_EXPECT_EQ(test, serve(test), 2U);
+	KUNIT_EXPECT_EQ(test, serve(test), 1U);
 }
 
 /* A stream of old beats a newcomer that has taken more of late. */
@@ -179,10 +232,12 @@ static void sum_decides_who_is_served(struct kunit *test)
 static struct kunit_case lasack_sum_cases[] = {
 	KUNIT_CASE(sum_decays),
 	KUNIT_CASE(sum_of_a_stream),
+	KUNIT_CASE(sum_grows_with_every_byte),
 	KUNIT_CASE(sum_is_exact_without_decay),
 	KUNIT_CASE(sum_later_bytes_weigh_more),
 	KUNIT_CASE(sum_of_a_long_life),
 	KUNIT_CASE(sum_half_life_changes),
+	KUNIT_CASE(sum_origin_moves),
 	KUNIT_CASE(sum_decides_who_is_served),
 	{}
 };

@@ -10,13 +10,19 @@
 #include <linux/module.h>
 #include <linux/prandom.h>
 #include "lasack/tests/lasack_packets.h"
+#include "lasack/lasack_class.c"
 
 static void replace_table(struct kunit *test, u32 size)
 {
-	struct lasack_table *table = lasack_table_create(size);
+	struct lasack_queue *from = test->priv, *q;
+	struct lasack_shape shape = from->shape;
 
-	KUNIT_ASSERT_NOT_NULL(test, table);
-	lasack_table_free(lasack_queue_replace_table(test->priv, table));
+	shape.flows = size;
+	q = lasack_queue_create(&shape);
+	KUNIT_ASSERT_NOT_NULL(test, q);
+	lasack_queue_take_over(q, from);
+	lasack_queue_free(from);
+	test->priv = q;
 }
 
 /* A packet of flow @id comes and goes: it is idle from @now on. */
@@ -29,10 +35,7 @@ static void pass(struct kunit *test, struct tcp_segment seg, u64 now)
 
 static bool remembered(struct kunit *test, u32 id)
 {
-	struct lasack_queue *q = test->priv;
-	struct tcp_segment seg = data(id, 0);
-
-	return lasack_table_find(q->table, &seg.key);
+	return known(test->priv, id);
 }
 
 static void expect_flows(struct kunit *test, u32 flows, u32 idle)
@@ -40,7 +43,7 @@ static void expect_flows(struct kunit *test, u32 flows, u32 idle)
 	struct lasack_queue *q = test->priv;
 
 	KUNIT_EXPECT_EQ(test, q->table->flows, flows);
-	KUNIT_EXPECT_EQ(test, q->table->idle_flows, idle);
+	KUNIT_EXPECT_EQ(test, q->table->flows - q->table->busy, idle);
 }
 
 /* Forty flows of different sums and lengths, one hundred packets in all. */
@@ -70,7 +73,7 @@ static void table_replaced_unseen(struct kunit *test)
 	KUNIT_ASSERT_NE(test, expected[99], 0U);
 	KUNIT_ASSERT_EQ(test, expected[100], 0U);
 
-	lasack_table_clear(((struct lasack_queue *)test->priv)->table);
+	flow_table_clear(((struct lasack_queue *)test->priv)->table);
 	fill(test);
 	for (i = 0; i <= 100; i++) {
 		if (i % 10 == 5)
@@ -82,12 +85,13 @@ static void table_replaced_unseen(struct kunit *test)
 /* Ten flows of three packets, four places: all come out, each flow in order. */
 static void table_too_small_loses_no_packet(struct kunit *test)
 {
-	struct lasack_queue *q = test->priv;
+	struct lasack_queue *q;
 	u32 last[10] = {}, mark, served = 0;
 
 	for (mark = 1; mark <= 30; mark++)
 		add(test, data(mark % 10, 100), mark);
 	replace_table(test, 4);
+	q = test->priv;
 	expect_flows(test, 4, 0);
 	KUNIT_EXPECT_EQ(test, q->overflow, 18ULL);
 
@@ -102,7 +106,7 @@ static void table_too_small_loses_no_packet(struct kunit *test)
 
 static void table_keeps_the_latest(struct kunit *test)
 {
-	struct lasack_queue *q = test->priv;
+	struct lasack_queue *q;
 	struct tcp_segment fin = data(9, 100);
 	u32 id;
 
@@ -112,6 +116,7 @@ static void table_keeps_the_latest(struct kunit *test)
 	pass(test, fin, 10);
 	add(test, data(1, 100), 1);
 	replace_table(test, 4);
+	q = test->priv;
 	expect_flows(test, 4, 3);
 	KUNIT_EXPECT_EQ(test, q->table->counts.evicted, 5ULL);
 	KUNIT_EXPECT_EQ(test, attained(test, 1), 100ULL);
@@ -125,27 +130,57 @@ static void table_keeps_the_latest(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, remembered(test, 7));
 }
 
+#define MS	(1ULL << FLOW_TIME_SHIFT)	/* nearly: the table's unit of time */
+
+/* Looks at all places, as packets do while time goes on. */
+static void sweep(struct kunit *test, u64 now)
+{
+	struct lasack_queue *q = test->priv;
+	u32 i;
+
+	for (i = 0; i < q->table->size; i++)
+		lasack_queue_advance(q, now + i * MS / q->table->size);
+	for (i = 0; i < q->table->size; i++)
+		flow_table_sweep(q->table, q->time);
+}
+
 static void table_forgets_after_idle(struct kunit *test)
 {
 	struct lasack_queue *q = test->priv;
 	struct tcp_segment fin = data(3, 10);
 
 	fin.fin = 1;
-	q->idle_ns = 1000;
-	pass(test, data(1, 10), 5000);
-	pass(test, fin, 5100);
-	pass(test, data(2, 10), 5200);
+	flow_table_set_idle(q->table, 1000 * MS);
+	pass(test, data(1, 10), 5000 * MS);
+	pass(test, fin, 5100 * MS);
+	pass(test, data(2, 10), 5200 * MS);
 
-	lasack_queue_advance(q, 6000);	/* flow 1: exactly 1000 */
+	sweep(test, 6000 * MS);		/* flow 1: exactly 1000 */
 	expect_flows(test, 3, 3);
-	lasack_queue_advance(q, 6001);
+	lasack_queue_advance(q, 6001 * MS);
 	KUNIT_EXPECT_FALSE(test, remembered(test, 1));
 	KUNIT_EXPECT_TRUE(test, remembered(test, 3));
 	KUNIT_EXPECT_TRUE(test, remembered(test, 2));
-	lasack_queue_advance(q, 9000);	/* one of either line */
+	sweep(test, 6001 * MS);
+	expect_flows(test, 2, 2);
+	sweep(test, 9000 * MS);
 	expect_flows(test, 0, 0);
 	KUNIT_EXPECT_EQ(test, q->table->counts.expired, 3ULL);
 	KUNIT_EXPECT_EQ(test, q->table->counts.evicted, 0ULL);
+}
+
+/* One that comes back after its time has a life of its own, swept or not. */
+static void table_forgets_who_comes_back(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+
+	flow_table_set_idle(q->table, 1000 * MS);
+	pass(test, data(1, 10), 5000 * MS);
+	q->table->swept_at = (6001 * MS) >> FLOW_TIME_SHIFT;
+	pass(test, data(1, 7), 6001 * MS);
+	KUNIT_EXPECT_EQ(test, attained(test, 1), 7ULL);
+	KUNIT_EXPECT_EQ(test, q->table->counts.expired, 1ULL);
+	expect_flows(test, 1, 1);
 }
 
 /* Neither a flow with packets, nor any while the option is off. */
@@ -153,12 +188,12 @@ static void table_remembers_the_others(struct kunit *test)
 {
 	struct lasack_queue *q = test->priv;
 
-	pass(test, data(1, 10), 100);
+	pass(test, data(1, 10), 100 * MS);
 	add(test, data(2, 10), 1);
-	lasack_queue_advance(q, U64_MAX);
+	sweep(test, 1000000 * MS);
 	expect_flows(test, 2, 1);
-	q->idle_ns = 1;
-	lasack_queue_advance(q, U64_MAX);
+	flow_table_set_idle(q->table, 1);
+	sweep(test, 2000000 * MS);
 	expect_flows(test, 1, 0);
 	KUNIT_EXPECT_TRUE(test, remembered(test, 2));
 }
@@ -219,36 +254,69 @@ static void table_percentiles(struct kunit *test)
 {
 	static const u32 sums[] = { 0, 1, 100, 100, 100, 100, 100, 100, 100, 5000 };
 	struct lasack_queue *q = test->priv;
-	struct lasack_histogram histogram;
 	int i;
 
-	lasack_table_histogram(q->table, 0, &histogram);
-	KUNIT_EXPECT_EQ(test, lasack_percentile(&histogram, 50), 0ULL);
+	KUNIT_EXPECT_EQ(test, lasack_queue_percentile(q, 50), 0ULL);
 	for (i = 0; i < ARRAY_SIZE(sums); i++)
 		pass(test, data(i, sums[i]), 1);
-	lasack_table_histogram(q->table, 0, &histogram);
-	KUNIT_EXPECT_EQ(test, histogram.flows, 10U);
-	KUNIT_EXPECT_EQ(test, lasack_percentile(&histogram, 10), 1ULL);
-	KUNIT_EXPECT_EQ(test, lasack_percentile(&histogram, 20), 2ULL);
-	KUNIT_EXPECT_EQ(test, lasack_percentile(&histogram, 50), 128ULL);
-	KUNIT_EXPECT_EQ(test, lasack_percentile(&histogram, 90), 128ULL);
-	KUNIT_EXPECT_EQ(test, lasack_percentile(&histogram, 99), 8192ULL);
+	KUNIT_EXPECT_EQ(test, lasack_queue_percentile(q, 10), 1ULL);
+	KUNIT_EXPECT_EQ(test, lasack_queue_percentile(q, 20), 2ULL);
+	KUNIT_EXPECT_EQ(test, lasack_queue_percentile(q, 50), 128ULL);
+	KUNIT_EXPECT_EQ(test, lasack_queue_percentile(q, 90), 128ULL);
+	KUNIT_EXPECT_EQ(test, lasack_queue_percentile(q, 99), 8192ULL);
+}
+
+/* What is counted as packets go is what a look at all flows says. */
+static void table_counts_bits(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+	u32 by_bits[65] = {}, i, round;
+	struct rnd_state rng;
+
+	prandom_seed_state(&rng, 5);
+	for (round = 0; round < 5000; round++) {
+		u32 random = prandom_u32_state(&rng);
+		struct tcp_segment seg = data(random % 2000, (random >> 16) % 3000);
+
+		seg.syn = !(random % 97);
+		seg.fin = !(random % 89);
+		seg.rst = !(random % 83);
+		add(test, seg, 1);
+		if (random & 1)
+			serve(test);
+		else if (random & 2)
+			push_out(test);
+	}
+	replace_table(test, 700);
+	q = test->priv;
+	for (i = 0; i < q->table->size; i++) {
+		struct lasack_flow *flow = lasack_flow_at(q, i);
+
+		if (flow->entry.in_use)
+			by_bits[fls64(flow->sent + flow->received)]++;
+	}
+	for (i = 0; i < ARRAY_SIZE(by_bits); i++)
+		KUNIT_EXPECT_EQ(test, q->by_bits[i], by_bits[i]);
 }
 
 /* Sums of 100 * 37 * id modulo 101: all different, the largest 100 * 100. */
 static void table_heaviest(struct kunit *test)
 {
 	struct lasack_queue *q = test->priv;
-	u32 places[16], id, i;
+	struct lasack_heaviest heaviest = {};
+	u32 id, i;
 
-	KUNIT_EXPECT_EQ(test, lasack_table_heaviest(q->table, places, 16), 0U);
+	lasack_heaviest_look(q, 0, &heaviest);
+	KUNIT_EXPECT_EQ(test, heaviest.count, 0U);
 	for (id = 1; id <= 100; id++) {
 		pass(test, data(id, 100 * (37 * id % 101)), 1);
-		KUNIT_EXPECT_EQ(test, lasack_table_heaviest(q->table, places, 16),
-				min(id, 16U));
+		memset(&heaviest, 0, sizeof(heaviest));
+		for (i = 0; i < q->table->size; i += LASACK_CLASS_WALK)
+			lasack_heaviest_look(q, i, &heaviest);
+		KUNIT_EXPECT_EQ(test, heaviest.count, min(id, 16U));
 	}
 	for (i = 0; i < 16; i++)
-		KUNIT_EXPECT_EQ(test, lasack_sum_bytes(&q->table->places[places[i]].attained, 0),
+		KUNIT_EXPECT_EQ(test, lasack_flow_at(q, heaviest.places[i])->account.sum,
 				100ULL * (100 - i));
 }
 
@@ -257,10 +325,12 @@ static struct kunit_case lasack_table_cases[] = {
 	KUNIT_CASE(table_too_small_loses_no_packet),
 	KUNIT_CASE(table_keeps_the_latest),
 	KUNIT_CASE(table_forgets_after_idle),
+	KUNIT_CASE(table_forgets_who_comes_back),
 	KUNIT_CASE(table_remembers_the_others),
 	KUNIT_CASE(table_withstands_a_flood),
 	KUNIT_CASE(table_memory_adds_up),
 	KUNIT_CASE(table_percentiles),
+	KUNIT_CASE(table_counts_bits),
 	KUNIT_CASE(table_heaviest),
 	{}
 };

@@ -317,7 +317,7 @@ static void lasack_rst_ends_a_flow(struct kunit *test)
 static void lasack_full_table_shares_a_flow(struct kunit *test)
 {
 	struct lasack_queue *q = test->priv;
-	struct lasack_sum *shared = &q->shared[LASACK_OVERFLOW].attained;
+	struct lasack_account *shared = &lasack_shared(q, LASACK_OVERFLOW)->account;
 	u32 id;
 
 	for (id = 1; id <= LASACK_FLOWS; id++)
@@ -336,10 +336,10 @@ static void lasack_full_table_shares_a_flow(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, serve(test), 6001U);
 	KUNIT_EXPECT_EQ(test, serve(test), 6002U);
 	KUNIT_EXPECT_EQ(test, serve(test), 6003U);
-	KUNIT_EXPECT_EQ(test, lasack_sum_bytes(shared, 0), 200ULL);
+	KUNIT_EXPECT_EQ(test, shared->sum, 200ULL);
 	KUNIT_EXPECT_EQ(test, serve(test), 6004U);
 	KUNIT_EXPECT_EQ(test, serve(test), 0U);
-	KUNIT_EXPECT_EQ(test, lasack_sum_bytes(shared, 0), 0ULL);
+	KUNIT_EXPECT_EQ(test, shared->sum, 0ULL);
 }
 
 /* The model: packets in order of arrival, looked through from end to end. */
@@ -424,14 +424,14 @@ static struct tcp_segment model_add(struct model *model, u32 flow, u32 bytes, u3
 	return ack(flow + 1, model->acked[flow]);
 }
 
-static void lasack_agrees_with_the_model(struct kunit *test)
+static void agree_with_the_model(struct kunit *test, u32 seed)
 {
 	struct model *model = kunit_kzalloc(test, sizeof(*model), GFP_KERNEL);
 	struct rnd_state rng;
 	u32 mark, random;
 
 	KUNIT_ASSERT_NOT_NULL(test, model);
-	prandom_seed_state(&rng, 2);
+	prandom_seed_state(&rng, seed);
 	for (mark = 1; mark <= 20000; mark++) {
 		random = prandom_u32_state(&rng);
 		if (random % 8 < 3 || model->length == MODEL_PACKETS) {
@@ -443,6 +443,26 @@ static void lasack_agrees_with_the_model(struct kunit *test)
 		}
 		add(test, model_add(model, (random >> 8) % MODEL_FLOWS,
 				    (random >> 16) % 3 * 100, mark), mark);
+	}
+}
+
+static void lasack_agrees_with_the_model(struct kunit *test)
+{
+	agree_with_the_model(test, 2);
+}
+
+/* The stations' runs are of one packet, the floor is 0: the order is the same. */
+static void lasack_agrees_with_the_model_in_any_shape(struct kunit *test)
+{
+	u32 i;
+
+	for (i = 1; i < 4; i++) {
+		lasack_test_reshape(test, (struct lasack_shape) {
+			.paper = true, .runs = i & 1, .floor = i & 2,
+		});
+		agree_with_the_model(test, 2 + i);
+		while (serve(test))
+			;
 	}
 }
 
@@ -467,6 +487,7 @@ static struct kunit_case lasack_cases[] = {
 	KUNIT_CASE(lasack_rst_ends_a_flow),
 	KUNIT_CASE(lasack_full_table_shares_a_flow),
 	KUNIT_CASE(lasack_agrees_with_the_model),
+	KUNIT_CASE(lasack_agrees_with_the_model_in_any_shape),
 	{}
 };
 

@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * From a packet to its flow and to what it says about TCP.
+ *
+ * Principle: every byte is fetched with skb_header_pointer() and every length
+ * a header claims is checked against the bytes that are there, so a packet
+ * cut or forged at any byte ends in a class of its own and is never read past
+ * its end. Nothing is written and nothing is pulled: a queue discipline does
+ * not own the packet's layout.
+ *
+ * Sources: RFC 791 (IPv4), RFC 8200 (IPv6 and its extension headers), RFC 4302
+ * (AH), RFC 9293 (TCP), IEEE 802.1Q/802.1ad (VLAN tags), RFC 2516 (PPPoE).
+ */
+#include <linux/etherdevice.h>
+#include <linux/if_arp.h>
+#include <linux/if_vlan.h>
+#include <linux/in.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/minmax.h>
+#include <linux/ppp_defs.h>
+#include <linux/skbuff.h>
+#include <linux/string.h>
+#include <linux/tcp.h>
+#include <net/ip.h>
+#include <net/ipv6.h>
+#include "common/tcp_segment.h"
+
+/* Tags before the network header: 802.1ad + 802.1Q is the deepest in use. */
+#define SEGMENT_MAX_TAGS	4
+/* IPv6 extension headers: RFC 8200, 4.1 names six; a longer chain is forged. */
+#define SEGMENT_MAX_EXTHDRS	8
+
+/* RFC 2516, 4 and RFC 1661, 2: the session header and the PPP protocol. */
+struct segment_pppoe {
+	u8	version_type;
+	u8	code;
+	__be16	session;
+	__be16	length;
+	__be16	protocol;
+};
+
+/* Both addresses are set. Puts the endpoints in order, @order is as of memcmp(). */
+static void segment_order(struct tcp_segment *seg, int order, __be16 sport, __be16 dport)
+{
+	struct segment_key *key = &seg->key;
+
+	seg->reversed = order > 0;
+	if (seg->reversed)
+		swap(key->addr[0], key->addr[1]);
+	key->port[seg->reversed] = sport;
+	key->port[!seg->reversed] = dport;
+	key->class = seg->class;
+}
+
+static int segment_compare(u64 a, u64 b)
+{
+	return a < b ? -1 : a > b;
+}
+
+/* Order the endpoints so that both directions give the same key. */
+static void segment_canonical(struct tcp_segment *seg, __be16 sport, __be16 dport)
+{
+	const struct in6_addr *addr = seg->key.addr;
+	int order = memcmp(&addr[0], &addr[1], sizeof(addr[0]));
+
+	segment_order(seg, order ?: segment_compare(ntohs(sport), ntohs(dport)), sport, dport);
+}
+
+static void segment_set_tcp(struct tcp_segment *seg, const struct tcphdr *th, u32 payload)
+{
+	seg->payload = payload;
+	seg->ack_seq = ntohl(th->ack_seq);
+	seg->ack = th->ack;
+	seg->syn = th->syn;
+	seg->fin = th->fin;
+	seg->rst = th->rst;
+	seg->pure_ack = th->ack && !payload && !th->syn && !th->fin && !th->rst;
+}
+
+static int segment_parse_tcp(const struct sk_buff *skb, int offset,
+				    u32 length, struct tcp_segment *seg,
+				    __be16 *sport, __be16 *dport)
+{
+	const struct tcphdr *th;
+	struct tcphdr _th;
+	u32 header;
+
+	th = skb_header_pointer(skb, offset, sizeof(_th), &_th);
+	if (!th)
+		return SEGMENT_TRUNCATED;
+
+	header = th->doff * 4;
+	if (header < sizeof(*th) || header > length)
+		return SEGMENT_MALFORMED;
+
+	*sport = th->source;
+	*dport = th->dest;
+	segment_set_tcp(seg, th, length - header);
+	return SEGMENT_TCP;
+}
+
+/* UDP, UDP-Lite, DCCP and SCTP begin with the same two port fields. */
+static u32 segment_ports_header(u8 protocol)
+{
+	switch (protocol) {
+	case IPPROTO_UDP:
+	case IPPROTO_UDPLITE:
+		return 8;
+	case IPPROTO_DCCP:
+	case IPPROTO_SCTP:
+		return 12;
+	default:
+		return 0;
+	}
+}
+
+/*
+ * The transport header at @offset, @length bytes with what follows it, all of
+ * them known to be there.
+ */
+static void segment_parse_transport(const struct sk_buff *skb,
+					   int offset, u32 length,
+					   struct tcp_segment *seg)
+{
+	u8 protocol = seg->key.protocol;
+	u32 header = segment_ports_header(protocol);
+	__be16 sport = 0, dport = 0;
+	const __be16 *ports;
+	__be16 _ports[2];
+
+	seg->payload = length;
+	if (seg->class == SEGMENT_FRAGMENT) {
+		/* Only the first piece has ports: none may use them. */
+	} else if (protocol == IPPROTO_TCP) {
+		if (length < sizeof(struct tcphdr))
+			seg->class = SEGMENT_MALFORMED;
+		else
+			seg->class = segment_parse_tcp(skb, offset, length, seg,
+						       &sport, &dport);
+	} else if (!header) {
+		seg->class = SEGMENT_PORTLESS;
+	} else if (length < header) {
+		seg->class = SEGMENT_MALFORMED;
+	} else {
+		ports = skb_header_pointer(skb, offset, sizeof(_ports), _ports);
+		if (ports) {
+			sport = ports[0];
+			dport = ports[1];
+			seg->payload = length - header;
+			seg->class = SEGMENT_PORTS;
+		} else {
+			seg->class = SEGMENT_TRUNCATED;
+		}
+	}
+	segment_canonical(seg, sport, dport);
+}
+
+static void segment_parse_ipv4(const struct sk_buff *skb, int offset,
+				      struct tcp_segment *seg)
+{
+	u32 header, total, there = skb->len - offset;
+	const struct iphdr *ih;
+	struct iphdr _ih;
+
+	ih = skb_header_pointer(skb, offset, sizeof(_ih), &_ih);
+	if (!ih) {
+		seg->class = SEGMENT_TRUNCATED;
+		return;
+	}
+
+	header = ih->ihl * 4;
+	total = ntohs(ih->tot_len);
+	/* BIG TCP: too long for the field, until it is segmented. */
+	if (!total && skb_is_gso(skb))
+		total = there;
+	if (ih->version != 4 || header < sizeof(*ih) || total < header) {
+		seg->class = SEGMENT_MALFORMED;
+		return;
+	}
+	if (total > there) {
+		seg->class = SEGMENT_TRUNCATED;
+		return;
+	}
+
+	seg->key.family = ETH_P_IP;
+	seg->key.protocol = ih->protocol;
+	ipv6_addr_set_v4mapped(ih->saddr, &seg->key.addr[0]);
+	ipv6_addr_set_v4mapped(ih->daddr, &seg->key.addr[1]);
+	seg->class = ip_is_fragment(ih) ? SEGMENT_FRAGMENT : SEGMENT_PORTLESS;
+	segment_parse_transport(skb, offset + header, total - header, seg);
+}
+
+static bool segment_is_exthdr(u8 nexthdr)
+{
+	return nexthdr == NEXTHDR_HOP || nexthdr == NEXTHDR_ROUTING ||
+	       nexthdr == NEXTHDR_DEST || nexthdr == NEXTHDR_MOBILITY ||
+	       nexthdr == NEXTHDR_AUTH || nexthdr == NEXTHDR_FRAGMENT;
+}
+
+/* In bytes. AH counts in words and the fragment header not at all. */
+static u32 segment_exthdr_length(u8 nexthdr, const struct ipv6_opt_hdr *eh)
+{
+	if (nexthdr == NEXTHDR_AUTH)
+		return ipv6_authlen(eh);
+	if (nexthdr == NEXTHDR_FRAGMENT)
+		return sizeof(struct frag_hdr);
+	return ipv6_optlen(eh);
+}
+
+/*
+ * Walks the extension headers from *offset and sets key.protocol. On return
+ * *offset and *length are those of the first header that is none, or of what
+ * follows a fragment header: the rest is not in every piece.
+ *
+ * Return: PORTLESS when a transport header may follow, else what ended the walk.
+ */
+static int segment_walk_exthdrs(const struct sk_buff *skb, int *offset,
+				       u32 *length, u8 nexthdr,
+				       struct tcp_segment *seg)
+{
+	const struct ipv6_opt_hdr *eh;
+	struct ipv6_opt_hdr _eh;
+	const struct frag_hdr *fh;
+	struct frag_hdr _fh;
+	bool fragment = false;
+	u32 header;
+	int i;
+
+	for (i = 0; segment_is_exthdr(nexthdr) && !fragment; i++) {
+		if (i == SEGMENT_MAX_EXTHDRS)
+			return SEGMENT_MALFORMED;
+		eh = skb_header_pointer(skb, *offset, sizeof(_eh), &_eh);
+		if (!eh)
+			return SEGMENT_MALFORMED;
+		header = segment_exthdr_length(nexthdr, eh);
+		if (header > *length)
+			return SEGMENT_MALFORMED;
+
+		if (nexthdr == NEXTHDR_FRAGMENT) {
+			fh = skb_header_pointer(skb, *offset, sizeof(_fh), &_fh);
+			if (!fh)
+				return SEGMENT_MALFORMED;
+			/* Offset 0 and no more to come is a whole datagram. */
+			fragment = fh->frag_off & htons(IP6_OFFSET | IP6_MF);
+		}
+		nexthdr = eh->nexthdr;
+		*offset += header;
+		*length -= header;
+	}
+	seg->key.protocol = nexthdr;
+	return fragment ? SEGMENT_FRAGMENT : SEGMENT_PORTLESS;
+}
+
+static void segment_parse_ipv6(const struct sk_buff *skb, int offset,
+				      struct tcp_segment *seg)
+{
+	u32 length, there = skb->len - offset;
+	const struct ipv6hdr *ih;
+	struct ipv6hdr _ih;
+
+	ih = skb_header_pointer(skb, offset, sizeof(_ih), &_ih);
+	if (!ih) {
+		seg->class = SEGMENT_TRUNCATED;
+		return;
+	}
+
+	length = ntohs(ih->payload_len);
+	/* BIG TCP, until it is segmented. A jumbogram (RFC 2675) has no place here. */
+	if (!length && skb_is_gso(skb))
+		length = there - sizeof(*ih);
+	if (ih->version != 6 || (!length && ih->nexthdr != NEXTHDR_NONE)) {
+		seg->class = SEGMENT_MALFORMED;
+		return;
+	}
+	if (length > there - sizeof(*ih)) {
+		seg->class = SEGMENT_TRUNCATED;
+		return;
+	}
+
+	seg->key.family = ETH_P_IPV6;
+	seg->key.addr[0] = ih->saddr;
+	seg->key.addr[1] = ih->daddr;
+	offset += sizeof(*ih);
+	seg->class = segment_walk_exthdrs(skb, &offset, &length, ih->nexthdr, seg);
+	if (segment_has_key(seg))
+		segment_parse_transport(skb, offset, length, seg);
+}
+
+/*
+ * Steps over VLAN tags and a PPPoE session header from @offset, where what
+ * @protocol names begins. Returns the protocol of the network header, or 0
+ * when the packet ends first.
+ */
+static __be16 segment_network_protocol(const struct sk_buff *skb,
+					      int *offset, __be16 protocol)
+{
+	const struct vlan_hdr *vh;
+	struct vlan_hdr _vh;
+	const struct segment_pppoe *sh;
+	struct segment_pppoe _sh;
+	int i;
+
+	for (i = 0; i < SEGMENT_MAX_TAGS && eth_type_vlan(protocol); i++) {
+		vh = skb_header_pointer(skb, *offset, sizeof(_vh), &_vh);
+		if (!vh)
+			return 0;
+		protocol = vh->h_vlan_encapsulated_proto;
+		*offset += sizeof(_vh);
+	}
+	if (protocol != htons(ETH_P_PPP_SES))
+		return protocol;
+
+	sh = skb_header_pointer(skb, *offset, sizeof(_sh), &_sh);
+	if (!sh)
+		return 0;
+	*offset += sizeof(_sh);
+	switch (ntohs(sh->protocol)) {
+	case PPP_IP:
+		return htons(ETH_P_IP);
+	case PPP_IPV6:
+		return htons(ETH_P_IPV6);
+	default:
+		return protocol;	/* LCP, IPCP...: control, not IP */
+	}
+}
+
+/* The packet from @offset on, where what @protocol names begins. */
+static enum segment_class segment_parse_at(const struct sk_buff *skb,
+						  int offset, __be16 protocol,
+						  struct tcp_segment *seg)
+{
+	protocol = segment_network_protocol(skb, &offset, protocol);
+	if (!protocol)
+		seg->class = SEGMENT_TRUNCATED;
+	else if (protocol == htons(ETH_P_IP))
+		segment_parse_ipv4(skb, offset, seg);
+	else if (protocol == htons(ETH_P_IPV6))
+		segment_parse_ipv6(skb, offset, seg);
+	else
+		seg->class = SEGMENT_NOT_IP;
+
+	if (!segment_has_key(seg))
+		memset(&seg->key, 0, sizeof(seg->key));
+	return seg->class;
+}
+
+/*
+ * The packet as most are: an Ethernet frame without tags, IPv4 without options or
+ * IPv6 without extension headers, TCP, all headers in the linear part. Says
+ * the same of it as the slow way.
+ *
+ * Return: true if it is such a packet and nothing is wrong with it.
+ */
+static bool segment_parse_fast(const struct sk_buff *skb, struct tcp_segment *seg)
+{
+	u32 linear = skb_headlen(skb), length, offset;
+	const struct ethhdr *eth = (const void *)skb->data;
+	struct segment_key *key = &seg->key;
+	const struct tcphdr *th;
+	int order;
+
+	if (linear >= ETH_HLEN + sizeof(struct iphdr) + sizeof(*th) &&
+	    eth->h_proto == htons(ETH_P_IP)) {
+		const struct iphdr *ih = (const void *)(eth + 1);
+
+		length = ntohs(ih->tot_len);
+		if (ih->version != 4 || ih->ihl != 5 || ih->protocol != IPPROTO_TCP ||
+		    ip_is_fragment(ih) || length < sizeof(*ih) + sizeof(*th) ||
+		    length > skb->len - ETH_HLEN)
+			return false;
+		offset = ETH_HLEN + sizeof(*ih);
+		length -= sizeof(*ih);
+		ipv6_addr_set_v4mapped(ih->saddr, &key->addr[0]);
+		ipv6_addr_set_v4mapped(ih->daddr, &key->addr[1]);
+		key->family = ETH_P_IP;
+		order = segment_compare(ntohl(ih->saddr), ntohl(ih->daddr));
+	} else if (linear >= ETH_HLEN + sizeof(struct ipv6hdr) + sizeof(*th) &&
+		   eth->h_proto == htons(ETH_P_IPV6)) {
+		const struct ipv6hdr *ih = (const void *)(eth + 1);
+
+		length = ntohs(ih->payload_len);
+		if (ih->version != 6 || ih->nexthdr != IPPROTO_TCP || length < sizeof(*th) ||
+		    length > skb->len - ETH_HLEN - sizeof(*ih))
+			return false;
+		offset = ETH_HLEN + sizeof(*ih);
+		key->addr[0] = ih->saddr;
+		key->addr[1] = ih->daddr;
+		key->family = ETH_P_IPV6;
+		order = memcmp(&key->addr[0], &key->addr[1], sizeof(key->addr[0]));
+	} else {
+		return false;
+	}
+
+	th = (const void *)(skb->data + offset);
+	if (th->doff < sizeof(*th) / 4 || th->doff * 4U > length)
+		return false;
+	key->protocol = IPPROTO_TCP;
+	seg->class = SEGMENT_TCP;
+	segment_set_tcp(seg, th, length - th->doff * 4);
+	if (!order)
+		order = segment_compare(ntohs(th->source), ntohs(th->dest));
+	segment_order(seg, order, th->source, th->dest);
+	return true;
+}
+
+/**
+ * tcp_segment_parse_slow() - as tcp_segment_parse(), for every packet alike
+ * @skb: the packet
+ * @seg: filled in completely
+ *
+ * Return: seg->class.
+ */
+enum segment_class tcp_segment_parse_slow(const struct sk_buff *skb, struct tcp_segment *seg)
+{
+	const struct ethhdr *eth;
+	__be16 protocol = skb->protocol;
+	struct ethhdr _eth;
+	int offset;
+
+	memset(seg, 0, sizeof(*seg));
+	if (skb->dev && skb->dev->type != ARPHRD_ETHER) {
+		offset = skb_network_offset(skb);
+	} else {
+		eth = skb_header_pointer(skb, 0, sizeof(_eth), &_eth);
+		protocol = eth ? eth->h_proto : 0;
+		offset = sizeof(_eth);
+	}
+
+	return segment_parse_at(skb, offset, protocol, seg);
+}
+
+/**
+ * tcp_segment_parse() - say what a packet on its way out is
+ * @skb: the packet as a queue discipline sees it: skb->data at the Ethernet
+ *	 header, or at the network header on a device that has none
+ * @seg: filled in completely; key is zero unless segment_has_key()
+ *
+ * Return: seg->class.
+ */
+enum segment_class tcp_segment_parse(const struct sk_buff *skb, struct tcp_segment *seg)
+{
+	memset(seg, 0, sizeof(*seg));
+	if (likely(!skb->dev || skb->dev->type == ARPHRD_ETHER) && segment_parse_fast(skb, seg))
+		return SEGMENT_TCP;
+	return tcp_segment_parse_slow(skb, seg);
+}
+
+/**
+ * tcp_segment_parse_received() - say what a packet is that has come in
+ * @skb: the packet as a protocol's handler sees it: skb->data at the network
+ *	 header, which skb->protocol names
+ * @seg: as in tcp_segment_parse()
+ *
+ * Return: seg->class.
+ */
+enum segment_class tcp_segment_parse_received(const struct sk_buff *skb, struct tcp_segment *seg)
+{
+	memset(seg, 0, sizeof(*seg));
+	return segment_parse_at(skb, skb_network_offset(skb), skb->protocol, seg);
+}
+

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a packet costs, and whom.
+ *
+ * Source: M. Heusse, G. Urvoy-Keller, A. Duda, "Layer 2 vs. Layer 3 Mechanisms
+ * for Improving TCP Performance in 802.11 Wireless LANs", section III: two
+ * counters per connection, the last ACK number observed and the total volume of
+ * data transferred in both directions. Data counts when it is sent. What an ACK
+ * acknowledges has crossed the radio already: it counts when the ACK comes,
+ * whether or not that ACK is sent later.
+ *
+ * These are the paper's rules. They trust every packet, so beside them (but not with "mode paper"):
+ *
+ * - A packet counts for "overhead" bytes at least. Otherwise who sends packets that
+ *   carry nothing is served for ever.
+ * - A connection does not begin at 0 but a credit below the one served last. All
+ *   newcomers spend the same credit: together they attain service as one connection would. So
+ *   who sends each packet as a new connection has no more of it than who does not.
+ * - After a pause one is not further behind than LASACK_LAG.
+ *   What its ACKs were charged beyond that, pays for those of them that acknowledge nothing.
+ * - An ACK number is believed if it is near the last one. If it is not, it becomes a candidate:
+ *   another ACK near it makes counting begin anew there, and nobody is charged for the
+ *   jump. If that is behind, what was charged lately is given back: what forged ACKs do, the
+ *   next real ones undo. ACKs that wait are not believed without end either.
+ * - A SYN begins a new life of a connection that has ended or done nothing for a second.
+ *
+ * With stations, all this holds for the stations, and for each one's flows among each other.
+ */
+#include <linux/bits.h>
+#include <linux/minmax.h>
+#include <linux/netdevice.h>
+#include "lasack/lasack_charge.h"
+
+/* A packet's bytes beyond the longest usual headers are no overhead. */
+#define LASACK_HEADERS	128
+
+static u64 sum_add(const struct lasack_queue *q, u64 sum, u64 bytes)
+{
+	return lasack_sum_add(&q->decay, sum, bytes, q->age);
+}
+
+static u64 sum_sub(const struct lasack_queue *q, u64 sum, u64 bytes)
+{
+	return lasack_sum_sub(&q->decay, sum, bytes, q->age);
+}
+
+/* The account is new among those it competes with. */
+static void lasack_account_begin(const struct lasack_queue *q, struct lasack_level *level,
+				 struct lasack_account *account)
+{
+	account->sum = 0;
+	account->credit = 0;
+	account->surplus = 0;
+	if (q->shape.paper)
+		return;
+	level->newcomers = max3(level->newcomers, sum_sub(q, level->current_sum, LASACK_CREDIT),
+				sum_sub(q, level->high, LASACK_LAG));
+	account->sum = level->newcomers;
+	account->credit = LASACK_CREDIT;
+}
+
+/* The account has packets again. */
+static void lasack_account_resume(const struct lasack_queue *q, const struct lasack_level *level,
+				  struct lasack_account *account)
+{
+	if (!q->shape.paper)
+		account->sum = max(account->sum, sum_sub(q, level->high, LASACK_LAG));
+}
+
+/* What a newcomer is going to cost, all newcomers are charged with. */
+static void lasack_account_admit(const struct lasack_queue *q, struct lasack_level *level,
+				 struct lasack_account *account, u32 bytes)
+{
+	u32 part = min_t(u32, bytes, account->credit);
+
+	if (!part)
+		return;
+	account->credit -= part;
+	level->newcomers = sum_add(q, level->newcomers, part);
+}
+
+/* A newcomer that was never served has lost a packet. */
+static void lasack_account_readmit(const struct lasack_queue *q, struct lasack_level *level,
+				   struct lasack_account *account, u32 bytes)
+{
+	u32 part = min_t(u32, bytes, LASACK_CREDIT - account->credit);
+
+	if (q->shape.paper)
+		return;
+	account->credit += part;
+	level->newcomers = sum_sub(q, level->newcomers, part);
+}
+
+/**
+ * lasack_flow_level() - with whom a flow competes
+ * @q: the queue
+ * @flow: a flow that has a station, if there are any
+ */
+struct lasack_level *lasack_flow_level(struct lasack_queue *q, const struct lasack_flow *flow)
+{
+	return q->shape.by_station ? &lasack_station_at(q, flow)->level : &q->level;
+}
+
+/* The flow has a packet again, for a station that may be another than before. */
+static void lasack_flow_join_station(struct lasack_queue *q, struct lasack_flow *flow,
+				     const struct sk_buff *skb)
+{
+	struct lasack_station *station = flow->shared ?
+		&q->stations->place[LASACK_STATION_SHARED] : lasack_station_of(q->stations, skb);
+
+	if (flow->station != station->number) {
+		flow->station = station->number;
+		flow->is_new |= q->shape.by_station;
+	}
+	if (!q->shape.by_station)
+		return;
+	if (station->is_new)
+		lasack_account_begin(q, &q->level, &station->account);
+	else if (!station->account.packets)
+		lasack_account_resume(q, &q->level, &station->account);
+	station->is_new = 0;
+}
+
+/**
+ * lasack_flow_begin() - a flow without packets gets one
+ * @q: the queue
+ * @flow: the flow
+ * @skb: that packet
+ */
+void lasack_flow_begin(struct lasack_queue *q, struct lasack_flow *flow,
+		       const struct sk_buff *skb)
+{
+	struct lasack_level *level;
+
+	if (lasack_is_grouped(q))
+		lasack_flow_join_station(q, flow, skb);
+	level = lasack_flow_level(q, flow);
+	if (flow->is_new)
+		lasack_account_begin(q, level, &flow->account);
+	else
+		lasack_account_resume(q, level, &flow->account);
+	flow->is_new = 0;
+}
+
+/* Nothing is known of the flow, which may have packets. */
+void lasack_flow_new_life(struct lasack_queue *q, struct lasack_flow *flow)
+{
+	if (!flow->shared) {
+		q->by_bits[fls64(lasack_flow_bytes(flow))]--;
+		q->by_bits[0]++;
+	}
+	flow->account.sum = 0;
+	flow->account.credit = 0;
+	flow->account.surplus = 0;
+	flow->sent = 0;
+	flow->received = 0;
+	flow->unproven = 0;
+	flow->pending = 0;
+	flow->ack_seen = 0;
+	flow->doubted = 0;
+	flow->starved = 0;
+	flow->served = 0;
+	flow->aborted = 0;
+	flow->entry.finished = 0;
+	if (!flow->head)
+		flow->is_new = 1;
+}
+
+/* Gives back what was charged for ACKs that nobody should have believed. */
+static void lasack_flow_refund(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes)
+{
+	struct lasack_level *level = lasack_flow_level(q, flow);
+	struct lasack_account *station;
+
+	flow->account.sum = max(sum_sub(q, flow->account.sum, bytes),
+				sum_sub(q, level->high, LASACK_LAG));
+	flow->account.surplus = 0;
+	flow->unproven = 0;
+	flow->pending = 0;
+	if (!q->shape.by_station)
+		return;
+	station = &lasack_station_at(q, flow)->account;
+	station->sum = max(sum_sub(q, station->sum, bytes),
+			   sum_sub(q, q->level.high, LASACK_LAG));
+}
+
+/* Counting begins anew at @seg. If that is behind, what was charged lately is too much. */
+static void lasack_flow_resynchronise(struct lasack_queue *q, struct lasack_flow *flow,
+				      const struct tcp_segment *seg)
+{
+	s32 behind = flow->last_ack[seg->reversed] - seg->ack_seq;
+
+	if (behind > 0)
+		lasack_flow_refund(q, flow, min_t(u32, behind, flow->unproven));
+	flow->last_ack[seg->reversed] = seg->ack_seq;
+	flow->doubted = 0;
+	q->resynchronised++;
+}
+
+/**
+ * lasack_flow_acked() - what a packet acknowledges
+ * @q: the queue
+ * @flow: its flow
+ * @seg: what the packet is
+ *
+ * In sequence arithmetic modulo 2^32 (RFC 9293, 3.4). The first ACK seen only says
+ * where counting starts; duplicate and overtaken ACKs add nothing.
+ *
+ * Return: bytes that no ACK of its direction acknowledged before, if it is believed. They are
+ * not charged yet.
+ */
+u32 lasack_flow_acked(struct lasack_queue *q, struct lasack_flow *flow,
+		      const struct tcp_segment *seg)
+{
+	u32 believed = q->shape.paper ? S32_MAX : LASACK_BELIEVED;
+	u8 dir = seg->reversed, bit = BIT(dir);
+	s32 advance;
+
+	if (!seg->ack)
+		return 0;
+	if (!(flow->ack_seen & bit)) {
+		flow->ack_seen |= bit;
+		flow->last_ack[dir] = seg->ack_seq;
+		return 0;
+	}
+	advance = (s32)(seg->ack_seq - flow->last_ack[dir]);
+	if (likely((u32)advance <= believed)) {
+		if (unlikely(flow->pending > LASACK_PENDING && !q->shape.paper))
+			return 0;
+		flow->last_ack[dir] = seg->ack_seq;
+		flow->doubted &= ~bit;
+		return min_t(u32, advance, LASACK_MAX_ACKED);
+	}
+	if (q->shape.paper)
+		return 0;
+	if (advance < 0 && -(u32)advance <= LASACK_BELIEVED) {
+		flow->doubted &= ~bit;
+		return 0;
+	}
+	if ((flow->doubted & bit) && seg->ack_seq - flow->candidate - 1 < LASACK_BELIEVED) {
+		lasack_flow_resynchronise(q, flow, seg);
+		return 0;
+	}
+	flow->candidate = seg->ack_seq;
+	flow->doubted = bit;
+	return 0;
+}
+
+/*
+ * What is left of @least bytes after those that the packet is charged with already, or that ACKs
+ * before it were beyond what they cost. A forged ACK takes from the real ones what they
+ * acknowledge: they are not charged a second time for carrying nothing.
+ */
+static u32 lasack_account_uncovered(struct lasack_account *account, u32 least, u32 charged)
+{
+	u32 surplus = account->surplus * 4U, part;
+
+	if (charged >= least) {
+		account->surplus = min_t(u32, surplus + charged - least, LASACK_BELIEVED) / 4;
+		return 0;
+	}
+	part = min(least - charged, surplus);
+	account->surplus = (surplus - part) / 4;
+	return least - charged - part;
+}
+
+/**
+ * lasack_flow_cost() - what sending a packet costs
+ * @q: the queue
+ * @flow: its flow
+ * @skb: the packet, which may be GSO
+ * @payload: bytes it carries
+ * @acked: bytes it is charged with already
+ *
+ * Return: bytes.
+ */
+u32 lasack_flow_cost(const struct lasack_queue *q, struct lasack_flow *flow,
+		     const struct sk_buff *skb, u32 payload, u32 acked)
+{
+	u32 segs, length, least;
+
+	if (q->shape.paper)
+		return flow == lasack_shared(q, LASACK_CONTROL) ? 0 : payload;
+	segs = skb_is_gso(skb) ? max_t(u32, skb_shinfo(skb)->gso_segs, 1) : 1;
+	length = qdisc_pkt_len(skb);
+	least = max(segs * q->overhead,
+		    length > segs * LASACK_HEADERS ? length - segs * LASACK_HEADERS : 0);
+	if (payload >= least)
+		return payload;
+	return payload + lasack_account_uncovered(&flow->account, least - payload, acked);
+}
+
+/* The packet waits from now on: @bytes is what it is charged with in all. */
+void lasack_flow_admit(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes)
+{
+	if (flow->account.credit)
+		lasack_account_admit(q, lasack_flow_level(q, flow), &flow->account, bytes);
+	if (q->shape.by_station && lasack_station_at(q, flow)->account.credit)
+		lasack_account_admit(q, &q->level, &lasack_station_at(q, flow)->account, bytes);
+}
+
+/* The packet was pushed out: it is not going to cost @bytes. */
+void lasack_flow_readmit(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes)
+{
+	if (!flow->served && !flow->shared)
+		lasack_account_readmit(q, lasack_flow_level(q, flow), &flow->account, bytes);
+}
+
+static void lasack_flow_charge(struct lasack_queue *q, struct lasack_flow *flow,
+			       u64 *bytes_charged, u32 bytes)
+{
+	u64 was = lasack_flow_bytes(flow);
+
+	*bytes_charged += bytes;
+	/* Not of as many bits as before? */
+	if (unlikely((was ^ (was + bytes)) > was) && !flow->shared) {
+		q->by_bits[fls64(was)]--;
+		q->by_bits[fls64(was + bytes)]++;
+	}
+	flow->account.sum = sum_add(q, flow->account.sum, bytes);
+	if (q->shape.by_station) {
+		struct lasack_account *station = &lasack_station_at(q, flow)->account;
+
+		station->sum = sum_add(q, station->sum, bytes);
+	}
+}
+
+/* Bytes that the flow's other end has sent. */
+void lasack_flow_charge_acked(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes)
+{
+	lasack_flow_charge(q, flow, &flow->received, bytes);
+	flow->unproven = min_t(u64, (u64)flow->unproven + bytes, LASACK_PENDING);
+	flow->pending = min_t(u64, (u64)flow->pending + bytes, U32_MAX);
+}
+
+/* A packet is sent. */
+void lasack_flow_charge_sent(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes)
+{
+	lasack_flow_charge(q, flow, &flow->sent, bytes);
+}

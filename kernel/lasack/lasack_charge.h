@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a packet costs, and whom. See lasack_charge.c.
+ */
+#ifndef LASACK_CHARGE_H
+#define LASACK_CHARGE_H
+
+#include "lasack/lasack_queue.h"
+
+/* How far ahead of the others newcomers may be, bytes: all of them together. */
+#define LASACK_CREDIT	65535U
+/* How far ahead one may be that has done without service for long, bytes. */
+#define LASACK_LAG	(1U << 20)
+/* An ACK is believed if it acknowledges so many bytes at most, or is so far behind. */
+#define LASACK_BELIEVED	(192U << 10)
+/* And if all ACKs of its flow that wait acknowledge so many bytes at most. */
+#define LASACK_PENDING	(1U << 20)
+/* A flow of which nothing came for that long may begin anew, in the table's time. */
+#define LASACK_PAUSE	(NSEC_PER_SEC >> FLOW_TIME_SHIFT)
+/*
+ * The paper's rules believe whatever the largest window that TCP can offer allows
+ * (RFC 7323, 2.3: 65535 << 14 bytes).
+ */
+#define LASACK_MAX_ACKED	(65535U << 14)
+
+struct lasack_level *lasack_flow_level(struct lasack_queue *q, const struct lasack_flow *flow);
+void lasack_flow_begin(struct lasack_queue *q, struct lasack_flow *flow,
+		       const struct sk_buff *skb);
+void lasack_flow_new_life(struct lasack_queue *q, struct lasack_flow *flow);
+u32 lasack_flow_acked(struct lasack_queue *q, struct lasack_flow *flow,
+		      const struct tcp_segment *seg);
+u32 lasack_flow_cost(const struct lasack_queue *q, struct lasack_flow *flow,
+		     const struct sk_buff *skb, u32 payload, u32 acked);
+void lasack_flow_admit(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes);
+void lasack_flow_readmit(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes);
+void lasack_flow_charge_acked(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes);
+void lasack_flow_charge_sent(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes);
+
+#endif

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The options of LAS-ACK: what they are by default, where they come from, what
+ * they may be.
+ *
+ * Principle: everything is validated before anything is changed; a value that is refused
+ * names its option and says what to give.
+ */
+#include <linux/minmax.h>
+#include <linux/netdevice.h>
+#include <net/netlink.h>
+#include <net/pkt_sched.h>
+#include <net/sch_generic.h>
+#include "inflight/inflight.h"
+#include "lasack/lasack_config.h"
+#include "uapi/pkt_sch_lasack.h"
+
+#define LASACK_FLOWS		1024
+#define LASACK_MEMORY_LIMIT	(32 << 20)	/* bytes, as fq_codel has */
+/* RFC 4787, REQ-5: for how long a NAT should remember a mapping, at least. */
+#define LASACK_IDLE		(5 * 60 * MSEC_PER_SEC)
+
+/*
+ * IEEE 802.3, 3.1.1 and 4.4.2: the shortest frame with its preamble, start of frame
+ * delimiter, frame check sequence and the gap before the next one.
+ */
+#define LASACK_OVERHEAD_WIRE	84
+/*
+ * IEEE 802.11b at 11 Mb/s, long preamble: a frame of 40 bytes of IP takes 0.87 ms with
+ * its contention and ACK, one of 1500 bytes 1.93 ms. So it costs as much as 0.45 of these.
+ */
+#define LASACK_OVERHEAD_WIFI	640
+
+static struct netlink_range_validation lasack_limit_range = {
+	.min = 1, .max = TC_LASACK_LIMIT_MAX,
+};
+
+static struct netlink_range_validation lasack_memory_range = {
+	.min = TC_LASACK_MEMORY_MIN, .max = U32_MAX,
+};
+
+static struct netlink_range_validation lasack_flows_range = {
+	.min = 1, .max = TC_LASACK_FLOWS_MAX,
+};
+
+/* 0 is off; what is between it and the least value is refused below. */
+static struct netlink_range_validation lasack_time_range = {
+	.max = TC_LASACK_TIME_MAX,
+};
+
+static struct netlink_range_validation lasack_quantum_range = {
+	.max = TC_LASACK_QUANTUM_MAX,
+};
+
+static const struct nla_policy lasack_policy[TCA_LASACK_MAX + 1] = {
+	[TCA_LASACK_LIMIT]	= NLA_POLICY_FULL_RANGE(NLA_U32, &lasack_limit_range),
+	[TCA_LASACK_INFLIGHT]	= { .type = NLA_U32 },
+	[TCA_LASACK_MEMORY_LIMIT] = NLA_POLICY_FULL_RANGE(NLA_U32, &lasack_memory_range),
+	[TCA_LASACK_FLOWS]	= NLA_POLICY_FULL_RANGE(NLA_U32, &lasack_flows_range),
+	[TCA_LASACK_IDLE]	= NLA_POLICY_FULL_RANGE(NLA_U32, &lasack_time_range),
+	[TCA_LASACK_HALFLIFE]	= NLA_POLICY_FULL_RANGE(NLA_U32, &lasack_time_range),
+	[TCA_LASACK_QUANTUM]	= NLA_POLICY_FULL_RANGE(NLA_U32, &lasack_quantum_range),
+	[TCA_LASACK_FLOOR]	= NLA_POLICY_MAX(NLA_U32, TC_LASACK_FLOOR_MAX),
+	[TCA_LASACK_OBSERVE]	= NLA_POLICY_MAX(NLA_U32, 1),
+	[TCA_LASACK_MODE]	= NLA_POLICY_MAX(NLA_U32, __TC_LASACK_MODES - 1),
+	[TCA_LASACK_FAIR]	= NLA_POLICY_MAX(NLA_U32, __TC_LASACK_FAIR - 1),
+	[TCA_LASACK_OVERHEAD]	= { .type = NLA_U32 },
+};
+
+static int lasack_refuse(const struct nlattr *attr, struct netlink_ext_ack *extack)
+{
+	switch (nla_type(attr)) {
+	case TCA_LASACK_LIMIT:
+		NL_SET_ERR_MSG_ATTR(extack, attr, "limit: give 1 to 1048576 packets");
+		break;
+	case TCA_LASACK_MEMORY_LIMIT:
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "memory_limit: give 65536 to 4294967295 bytes");
+		break;
+	case TCA_LASACK_FLOWS:
+		NL_SET_ERR_MSG_ATTR(extack, attr, "flows: give 1 to 65535");
+		break;
+	case TCA_LASACK_IDLE:
+		NL_SET_ERR_MSG_ATTR(extack, attr, "idle: give 100 to 86400000 ms, or 0");
+		break;
+	case TCA_LASACK_HALFLIFE:
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "halflife: give 100 to 86400000 ms, or 0");
+		break;
+	case TCA_LASACK_QUANTUM:
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "quantum: give 1000 to 16777216 bytes, or 0");
+		break;
+	case TCA_LASACK_FLOOR:
+		NL_SET_ERR_MSG_ATTR(extack, attr, "floor: give 1 to 100 percent, or 0");
+		break;
+	case TCA_LASACK_OBSERVE:
+		NL_SET_ERR_MSG_ATTR(extack, attr, "observe: give 1, or 0");
+		break;
+	case TCA_LASACK_MODE:
+		NL_SET_ERR_MSG_ATTR(extack, attr, "mode: give 0 (default) or 1 (paper)");
+		break;
+	case TCA_LASACK_FAIR:
+		NL_SET_ERR_MSG_ATTR(extack, attr, "fair: give 0 (flow) or 1 (station)");
+		break;
+	case TCA_LASACK_OVERHEAD:
+		NL_SET_ERR_MSG_ATTR(extack, attr, "overhead: give 0 to 65535 bytes, or auto");
+		break;
+	}
+	return -ERANGE;
+}
+
+static bool lasack_is_wireless(const struct net_device *dev)
+{
+#if IS_ENABLED(CONFIG_CFG80211)
+	return dev->ieee80211_ptr;
+#else
+	return false;
+#endif
+}
+
+/* On Wi-Fi stations share the air, and one's connections should not count. */
+static u32 lasack_default_fair(const struct net_device *dev)
+{
+	return lasack_is_wireless(dev) ? TC_LASACK_FAIR_STATION : TC_LASACK_FAIR_FLOW;
+}
+
+/**
+ * lasack_config_init() - the defaults
+ * @config: filled in completely
+ * @dev: of this device
+ */
+void lasack_config_init(struct lasack_config *config, const struct net_device *dev)
+{
+	*config = (struct lasack_config) {
+		.limit = clamp_t(u32, dev->tx_queue_len ?: DEFAULT_TX_QUEUE_LEN,
+				 1, TC_LASACK_LIMIT_MAX),
+		.memory_limit = LASACK_MEMORY_LIMIT,
+		.flows = LASACK_FLOWS,
+		.idle = LASACK_IDLE,
+		.mode = TC_LASACK_MODE_DEFAULT,
+		.fair = lasack_default_fair(dev),
+		.overhead = TC_LASACK_OVERHEAD_AUTO,
+		.inflight = inflight_default_limit(dev),
+	};
+}
+
+/* Off, or at least @min. Return: 0 or -ERANGE. */
+static int lasack_get_at_least(u32 *value, const struct nlattr *attr, u32 min,
+			       struct netlink_ext_ack *extack)
+{
+	if (!attr)
+		return 0;
+	*value = nla_get_u32(attr);
+	return *value && *value < min ? lasack_refuse(attr, extack) : 0;
+}
+
+static void lasack_get(u32 *value, const struct nlattr *attr)
+{
+	if (attr)
+		*value = nla_get_u32(attr);
+}
+
+/* Who shares: the paper knows flows alone. Return: 0 or -EINVAL. */
+static int lasack_get_mode(struct lasack_config *config, const struct net_device *dev,
+			   struct nlattr **tb, struct netlink_ext_ack *extack)
+{
+	lasack_get(&config->mode, tb[TCA_LASACK_MODE]);
+	if (tb[TCA_LASACK_MODE])
+		config->fair = config->mode == TC_LASACK_MODE_PAPER ? TC_LASACK_FAIR_FLOW :
+								      lasack_default_fair(dev);
+	lasack_get(&config->fair, tb[TCA_LASACK_FAIR]);
+	if (config->mode == TC_LASACK_MODE_PAPER && config->fair != TC_LASACK_FAIR_FLOW) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_LASACK_FAIR],
+				    "fair: give flow, or mode default: the paper knows no stations");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* All but the ranges that the policy knows. */
+static int lasack_config_get(struct lasack_config *config, const struct net_device *dev,
+			     struct nlattr **tb, struct netlink_ext_ack *extack)
+{
+	int err;
+
+	lasack_get(&config->limit, tb[TCA_LASACK_LIMIT]);
+	lasack_get(&config->memory_limit, tb[TCA_LASACK_MEMORY_LIMIT]);
+	lasack_get(&config->flows, tb[TCA_LASACK_FLOWS]);
+	lasack_get(&config->floor, tb[TCA_LASACK_FLOOR]);
+	lasack_get(&config->observe, tb[TCA_LASACK_OBSERVE]);
+	lasack_get(&config->overhead, tb[TCA_LASACK_OVERHEAD]);
+	if (config->overhead > TC_LASACK_OVERHEAD_MAX &&
+	    config->overhead != TC_LASACK_OVERHEAD_AUTO)
+		return lasack_refuse(tb[TCA_LASACK_OVERHEAD], extack);
+	err = lasack_get_at_least(&config->idle, tb[TCA_LASACK_IDLE],
+				  TC_LASACK_TIME_MIN, extack) ?:
+	      lasack_get_at_least(&config->halflife, tb[TCA_LASACK_HALFLIFE],
+				  TC_LASACK_TIME_MIN, extack) ?:
+	      lasack_get_at_least(&config->quantum, tb[TCA_LASACK_QUANTUM],
+				  TC_LASACK_QUANTUM_MIN, extack) ?:
+	      lasack_get_mode(config, dev, tb, extack);
+	return err ?: inflight_parse_bound(tb[TCA_LASACK_INFLIGHT], &config->inflight, extack);
+}
+
+/**
+ * lasack_config_parse() - options from attributes
+ * @config: those that are given are set; of no use after an error
+ * @dev: the device they are for
+ * @opt: TCA_OPTIONS
+ * @extack: says which one is bad, and what to give
+ *
+ * Return: 0 or a negative error.
+ */
+int lasack_config_parse(struct lasack_config *config, const struct net_device *dev,
+			const struct nlattr *opt, struct netlink_ext_ack *extack)
+{
+	struct nlattr *tb[TCA_LASACK_MAX + 1];
+	int err;
+
+	err = nla_parse_nested(tb, TCA_LASACK_MAX, opt, lasack_policy, extack);
+	if (err == -ERANGE && extack && extack->bad_attr)
+		return lasack_refuse(extack->bad_attr, extack);
+	return err < 0 ? err : lasack_config_get(config, dev, tb, extack);
+}
+
+/* Return: 0 or -EMSGSIZE. */
+int lasack_config_put(const struct lasack_config *config, struct sk_buff *skb)
+{
+	if (nla_put_u32(skb, TCA_LASACK_LIMIT, config->limit) ||
+	    nla_put_u32(skb, TCA_LASACK_MEMORY_LIMIT, config->memory_limit) ||
+	    nla_put_u32(skb, TCA_LASACK_FLOWS, config->flows) ||
+	    nla_put_u32(skb, TCA_LASACK_IDLE, config->idle) ||
+	    nla_put_u32(skb, TCA_LASACK_HALFLIFE, config->halflife) ||
+	    nla_put_u32(skb, TCA_LASACK_QUANTUM, config->quantum) ||
+	    nla_put_u32(skb, TCA_LASACK_FLOOR, config->floor) ||
+	    nla_put_u32(skb, TCA_LASACK_OBSERVE, config->observe) ||
+	    nla_put_u32(skb, TCA_LASACK_MODE, config->mode) ||
+	    nla_put_u32(skb, TCA_LASACK_FAIR, config->fair) ||
+	    nla_put_u32(skb, TCA_LASACK_OVERHEAD, config->overhead) ||
+	    nla_put_u32(skb, TCA_LASACK_INFLIGHT, config->inflight))
+		return -EMSGSIZE;
+	return 0;
+}
+
+/* What a queue must be made for. */
+struct lasack_shape lasack_config_shape(const struct lasack_config *config)
+{
+	return (struct lasack_shape) {
+		.flows = config->flows,
+		.paper = config->mode == TC_LASACK_MODE_PAPER,
+		.by_station = config->fair == TC_LASACK_FAIR_STATION,
+		.runs = config->quantum,
+		.floor = config->floor,
+	};
+}
+
+/* Bytes that a packet counts for at least. */
+u32 lasack_config_overhead(const struct lasack_config *config, const struct net_device *dev)
+{
+	if (config->mode == TC_LASACK_MODE_PAPER)
+		return 0;
+	if (config->overhead != TC_LASACK_OVERHEAD_AUTO)
+		return config->overhead;
+	return lasack_is_wireless(dev) ? LASACK_OVERHEAD_WIFI : LASACK_OVERHEAD_WIRE;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Who is served next, and who loses a packet. See lasack_order.c.
+ */
+#ifndef LASACK_ORDER_H
+#define LASACK_ORDER_H
+
+#include "lasack/lasack_queue.h"
+
+void lasack_order_join(struct lasack_queue *q, struct lasack_flow *flow);
+void lasack_order_leave(struct lasack_queue *q, struct lasack_flow *flow);
+void lasack_order_changed_slow(struct lasack_queue *q, struct lasack_flow *flow);
+void lasack_order_lowered(struct lasack_queue *q, struct lasack_flow *flow);
+
+struct lasack_flow *lasack_order_next(struct lasack_queue *q);
+struct lasack_flow *lasack_order_longest_waiting(struct lasack_queue *q);
+struct lasack_flow *lasack_order_worst(struct lasack_queue *q);
+
+void lasack_order_drop(struct lasack_queue *q);
+void lasack_order_drop_no_more(struct lasack_queue *q);
+void lasack_order_clear(struct lasack_queue *q);
+
+/*
+ * A flow with packets has a larger sum, or other packets. The order of flows alone is
+ * mended when it matters.
+ */
+static inline void lasack_order_changed(struct lasack_queue *q, struct lasack_flow *flow)
+{
+	if (lasack_is_grouped(q) || q->dropping)
+		lasack_order_changed_slow(q, flow);
+}
+
+#endif

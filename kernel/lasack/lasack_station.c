@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The stations behind a device, told apart by their address.
+ *
+ * Principle: a bounded table. A station has one of a few places, which a secret says;
+ * a new one takes a place that is nobody's or that of a station without packets, and
+ * with none free it shares one. It never waits for memory, and with more stations
+ * than places some share their service; no packet is lost for it.
+ */
+#include <linux/etherdevice.h>
+#include <linux/if_arp.h>
+#include <linux/mm.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include "lasack/lasack_station.h"
+
+#define LASACK_STATION_PROBES	8	/* places a station may be in */
+
+/* Without Ethernet addresses there is but one next hop. */
+static u64 lasack_station_address(const struct sk_buff *skb)
+{
+	if ((skb->dev && skb->dev->type != ARPHRD_ETHER) || skb_headlen(skb) < ETH_ALEN)
+		return 0;
+	return ether_addr_to_u64(skb->data);
+}
+
+static void lasack_station_take(struct lasack_stations *stations, struct lasack_station *station,
+				u64 address)
+{
+	stations->count += !station->known;
+	station->known = 1;
+	station->is_new = 1;
+	station->address = address;
+}
+
+/**
+ * lasack_station_of() - the station a packet goes to
+ * @stations: the table
+ * @skb: the packet
+ */
+struct lasack_station *lasack_station_of(struct lasack_stations *stations,
+					 const struct sk_buff *skb)
+{
+	u64 address = lasack_station_address(skb);
+	/* 48 bits, multiplied by a secret: see flow_table.c. */
+	u32 first = (address * stations->secret) >> 32, i;
+	struct lasack_station *station, *free = NULL;
+
+	for (i = 0; i < LASACK_STATION_PROBES; i++) {
+		station = &stations->place[(first + i) % LASACK_STATIONS];
+		if (station->known && station->address == address)
+			return station;
+		if (!station->account.packets && (!free || (free->known && !station->known)))
+			free = station;
+	}
+	if (!free)
+		return &stations->place[first % LASACK_STATIONS];
+	lasack_station_take(stations, free, address);
+	return free;
+}
+
+/* Return: an empty table, to be freed by kvfree(), or NULL: no memory. */
+struct lasack_stations *lasack_stations_create(void)
+{
+	struct lasack_stations *stations = kvzalloc(sizeof(*stations), GFP_KERNEL);
+	u32 i;
+
+	if (!stations)
+		return NULL;
+	for (i = 0; i < ARRAY_SIZE(stations->place); i++) {
+		stations->place[i].flows = RB_ROOT_CACHED;
+		stations->place[i].number = i;
+	}
+	stations->place[LASACK_STATION_SHARED].is_new = 1;
+	get_random_bytes(&stations->secret, sizeof(stations->secret));
+	stations->secret |= 1;
+	return stations;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The stations behind a device, told apart by their address. See lasack_station.c.
+ */
+#ifndef LASACK_STATION_H
+#define LASACK_STATION_H
+
+#include <linux/rbtree.h>
+#include "lasack/lasack_flow.h"
+
+#define LASACK_STATIONS		256
+/* One more, for packets of flows that nobody can tell apart. */
+#define LASACK_STATION_SHARED	LASACK_STATIONS
+
+struct lasack_station {
+	u64			address;
+	struct rb_root_cached	flows;	/* those with packets, least sum first */
+	struct lasack_account	account;
+	struct lasack_level	level;	/* of its flows */
+	u32			spares;	/* flows that may lose a packet first */
+	u16			number;
+	u8			known:1,	/* the place is a station's */
+				is_new:1;	/* its sum is not set yet */
+};
+
+struct lasack_stations {
+	struct lasack_station	place[LASACK_STATIONS + 1];
+	u64			secret;
+	u32			count;	/* known */
+};
+
+struct lasack_stations *lasack_stations_create(void);
+struct lasack_station *lasack_station_of(struct lasack_stations *stations,
+					 const struct sk_buff *skb);
+
+#endif

@@ -1,0 +1,572 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit suite: attacks on the lasack discipline of a device.
+ *
+ * Principle: the device's root discipline is driven as the kernel does it, with whole packets,
+ * and what is counted is whose packets it gives out. Who is attacked keeps a backlog, as
+ * a TCP has; the attacker's packets come three for each one that goes. What is asked for comes
+ * from what packets cost: beside short packets of OVERHEAD bytes each, a fair share
+ * of a download's is at least a quarter of them.
+ *
+ * selftests/qdisc/attacks.sh makes the device and loads this, after test_parameters.
+ */
+#include <kunit/test.h>
+#include <linux/etherdevice.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/module.h>
+#include <linux/netdevice.h>
+#include <linux/rtnetlink.h>
+#include <linux/tcp.h>
+#include <linux/udp.h>
+#include <net/net_namespace.h>
+#include <net/netlink.h>
+#include <net/sch_generic.h>
+#include "common/tests/test_parameters.h"
+#include "uapi/pkt_sch_lasack.h"
+
+#define MSS	1448
+#define BACKLOG	20		/* packets that the attacked keep queued */
+/* Services, for what newcomers have to their credit, and stations after a pause. */
+#define WARM_UP	2000
+#define LASACK_MOST_PENDING	(1 << 20)	/* bytes, see lasack_charge.h */
+#define LINK	(10000000 / 8)	/* bytes a second, where time matters */
+
+enum mark { NOBODY, VICTIM, OTHER, ATTACKER, PROBE, __MARKS };
+
+struct attack {
+	struct net_device	*dev;
+	struct Qdisc		*sch;
+	bool			ipv6;
+	u8			station;	/* the attacker's packets go there */
+	u32			queued[__MARKS];
+	u32			serial;		/* of the attacker's packets */
+	u64			sent;		/* bytes given out */
+};
+
+/* Where a packet goes, and what it says. */
+struct packet {
+	enum mark	mark;
+	u32		station;
+	u8		protocol;
+	u16		sport, dport;
+	u32		host;		/* number of the sender */
+	u32		ack_seq;
+	u32		payload;
+	bool		syn;
+};
+
+static void attack_skb_network(struct attack *a, struct sk_buff *skb, const struct packet *p,
+			       u32 length)
+{
+	struct ethhdr *eth = skb_put_zero(skb, sizeof(*eth));
+
+	eth->h_dest[0] = 2;
+	eth->h_dest[3] = p->station >> 16;
+	eth->h_dest[4] = p->station >> 8;
+	eth->h_dest[5] = p->station;
+	if (a->ipv6) {
+		struct ipv6hdr *ih = skb_put_zero(skb, sizeof(*ih));
+
+		eth->h_proto = htons(ETH_P_IPV6);
+		ih->version = 6;
+		ih->payload_len = htons(length);
+		ih->nexthdr = p->protocol;
+		ih->saddr.s6_addr32[0] = htonl(0x20010db8);
+		ih->saddr.s6_addr32[3] = htonl(p->host);
+		ih->daddr.s6_addr32[0] = htonl(0x20010db8);
+		ih->daddr.s6_addr32[3] = htonl(0x10000 + p->station);
+	} else {
+		struct iphdr *ih = skb_put_zero(skb, sizeof(*ih));
+
+		eth->h_proto = htons(ETH_P_IP);
+		ih->version = 4;
+		ih->ihl = 5;
+		ih->tot_len = htons(sizeof(*ih) + length);
+		ih->protocol = p->protocol;
+		ih->saddr = htonl(0x0b000000 + p->host);
+		ih->daddr = htonl(0x0a000000 + p->station);
+	}
+	skb->protocol = eth->h_proto;
+}
+
+static struct sk_buff *attack_skb(struct kunit *test, const struct packet *p)
+{
+	struct attack *a = test->priv;
+	struct sk_buff *skb = alloc_skb(2048, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	skb->dev = a->dev;
+	skb->mark = p->mark;
+	skb_reset_mac_header(skb);
+	if (p->protocol == IPPROTO_TCP) {
+		struct tcphdr *th;
+
+		attack_skb_network(a, skb, p, sizeof(*th) + p->payload);
+		th = skb_put_zero(skb, sizeof(*th));
+		th->source = htons(p->sport);
+		th->dest = htons(p->dport);
+		th->doff = sizeof(*th) / 4;
+		th->ack = !p->syn;
+		th->syn = p->syn;
+		th->ack_seq = htonl(p->ack_seq);
+	} else {
+		struct udphdr *uh;
+
+		/* ICMPv6 has neither ports nor a length there; nobody looks. */
+		attack_skb_network(a, skb, p, sizeof(*uh) + p->payload);
+		uh = skb_put_zero(skb, sizeof(*uh));
+		uh->source = htons(p->sport);
+		uh->dest = htons(p->dport);
+		uh->len = htons(sizeof(*uh) + p->payload);
+	}
+	skb_put_zero(skb, p->payload);
+	if (!p->protocol)	/* ARP */
+		((struct ethhdr *)skb->data)->h_proto = htons(ETH_P_ARP);
+	return skb;
+}
+
+static void attack_enqueue(struct kunit *test, const struct packet *p)
+{
+	struct sk_buff *skb = attack_skb(test, p), *to_free = NULL, *gone;
+	struct attack *a = test->priv;
+
+	qdisc_skb_cb(skb)->pkt_len = skb->len;
+	qdisc_skb_cb_set_segs(skb, 1);
+	a->queued[p->mark]++;
+	local_bh_disable();
+	spin_lock(qdisc_lock(a->sch));
+	a->sch->enqueue(skb, a->sch, &to_free);
+	spin_unlock(qdisc_lock(a->sch));
+	local_bh_enable();
+	for (gone = to_free; gone; gone = gone->next)
+		a->queued[gone->mark]--;
+	kfree_skb_list(to_free);
+}
+
+static struct sk_buff *attack_dequeue(struct attack *a)
+{
+	struct sk_buff *skb;
+
+	local_bh_disable();
+	spin_lock(qdisc_lock(a->sch));
+	skb = a->sch->dequeue(a->sch);
+	spin_unlock(qdisc_lock(a->sch));
+	local_bh_enable();
+	return skb;
+}
+
+/* Whose packet goes. */
+static enum mark attack_serve(struct kunit *test)
+{
+	struct attack *a = test->priv;
+	struct sk_buff *skb = attack_dequeue(a);
+	enum mark mark = NOBODY;
+
+	if (skb) {
+		mark = skb->mark;
+		a->queued[mark]--;
+		a->sent += skb->len;
+	}
+	kfree_skb(skb);
+	return mark;
+}
+
+static void attack_drain(struct kunit *test)
+{
+	while (attack_serve(test) != NOBODY)
+		;
+}
+
+static int attack_init(struct kunit *test)
+{
+	struct attack *a = kunit_kzalloc(test, sizeof(*a), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, a);
+	test->priv = a;
+	a->dev = dev_get_by_name(&init_net, test_device);
+	if (!a->dev)
+		return -ENODEV;
+	rtnl_lock();
+	a->sch = rtnl_dereference(a->dev->qdisc);
+	rtnl_unlock();
+	return 0;
+}
+
+/* What was attained before says nothing about what comes. */
+static void attack_forget(struct kunit *test)
+{
+	struct attack *a = test->priv;
+
+	attack_drain(test);
+	rtnl_lock();
+	dev_deactivate(a->dev);
+	dev_activate(a->dev);
+	rtnl_unlock();
+}
+
+static void attack_exit(struct kunit *test)
+{
+	struct attack *a = test->priv;
+
+	if (!a || !a->dev)
+		return;
+	attack_drain(test);
+	dev_put(a->dev);
+}
+
+/* A download's data, to station 1. */
+static struct packet download(enum mark mark, u32 host)
+{
+	return (struct packet) {
+		.mark = mark, .station = 1, .protocol = IPPROTO_TCP, .host = host,
+		.sport = 80, .dport = 4000, .payload = MSS,
+	};
+}
+
+static void keep_backlog(struct kunit *test, struct packet p)
+{
+	struct attack *a = test->priv;
+	u32 i;
+
+	/* As often as there is room for: what is dropped may be its own. */
+	for (i = 0; i < BACKLOG && a->queued[p.mark] < BACKLOG; i++)
+		attack_enqueue(test, &p);
+}
+
+enum flood { DUPLICATE_ACKS, NEW_PORTS, SYNS, EMPTY, __FLOODS };
+
+static const char * const flood_names[] = {
+	"duplicate ACKs", "new ports", "SYNs", "empty datagrams"
+};
+
+static void flood_one(struct kunit *test, enum flood flood)
+{
+	struct attack *a = test->priv;
+	u32 n = ++a->serial;
+	struct packet p = {
+		.mark = ATTACKER, .station = a->station, .protocol = IPPROTO_TCP, .host = 100,
+		.sport = 5000, .dport = 443, .ack_seq = 77777,
+	};
+
+	switch (flood) {
+	case DUPLICATE_ACKS:
+		break;
+	case NEW_PORTS:
+		p.protocol = IPPROTO_UDP;
+		p.sport = 1024 + n % 60000;
+		p.host = 1000 + n / 60000;
+		break;
+	case SYNS:
+		p.syn = true;
+		p.host = 10000 + n;
+		break;
+	default:
+		p.protocol = IPPROTO_UDP;
+		break;
+	}
+	attack_enqueue(test, &p);
+}
+
+/* Of 600 packets, the download's. */
+static u32 services_beside(struct kunit *test, enum flood flood)
+{
+	u32 i, j, count = 0;
+
+	attack_forget(test);
+	for (i = 0; i < WARM_UP + 600; i++) {
+		keep_backlog(test, download(VICTIM, 1));
+		for (j = 0; j < 3; j++)
+			flood_one(test, flood);
+		count += attack_serve(test) == VICTIM && i >= WARM_UP;
+	}
+	return count;
+}
+
+static void attack_each(struct kunit *test, void (*attempt)(struct kunit *test))
+{
+	struct attack *a = test->priv;
+
+	for (a->ipv6 = 0; ; a->ipv6 = 1) {
+		for (a->station = 1; a->station <= 2; a->station++) {
+			kunit_info(test, "IPv%d, the attacker behind %s station\n",
+				   a->ipv6 ? 6 : 4, a->station == 1 ? "the same" : "another");
+			attempt(test);
+		}
+		if (a->ipv6)
+			break;
+	}
+}
+
+static void try_floods(struct kunit *test)
+{
+	enum flood flood;
+	u32 count;
+
+	for (flood = 0; flood < __FLOODS; flood++) {
+		count = services_beside(test, flood);
+		KUNIT_EXPECT_GE_MSG(test, count, 150U, "%s", flood_names[flood]);
+	}
+}
+
+static void attack_floods(struct kunit *test)
+{
+	attack_each(test, try_floods);
+}
+
+/* ARP, DNS, DHCP and a neighbour's solicitation. */
+static struct packet probe(u32 which, u8 station)
+{
+	static const u8 protocols[] = { 0, IPPROTO_UDP, IPPROTO_UDP, IPPROTO_ICMPV6 };
+	static const u16 ports[] = { 0, 53, 67, 0 };
+
+	return (struct packet) {
+		.mark = PROBE, .station = station, .protocol = protocols[which % 4],
+		.sport = ports[which % 4], .dport = 40000, .host = 7, .payload = 100,
+	};
+}
+
+static void try_probes(struct kunit *test)
+{
+	struct attack *a = test->priv;
+	u64 since, longest = 0;
+	enum flood flood;
+	u32 i, j, n;
+
+	for (flood = 0; flood < __FLOODS; flood++) {
+		attack_forget(test);
+		for (i = 0; i < 300; i++) {
+			keep_backlog(test, download(VICTIM, 1));
+			for (j = 0; j < 30; j++)
+				flood_one(test, flood);
+			attack_serve(test);
+		}
+		for (i = 0; i < 12; i++) {
+			struct packet p = probe(a->ipv6 || i % 4 != 3 ? i : 0, 3);
+
+			since = a->sent;
+			attack_enqueue(test, &p);
+			for (n = 0; a->queued[PROBE] && n < 1000; n++) {
+				for (j = 0; j < 3; j++)
+					flood_one(test, flood);
+				keep_backlog(test, download(VICTIM, 1));
+				attack_serve(test);
+			}
+			longest = max(longest, a->sent - since);
+		}
+		KUNIT_EXPECT_LE_MSG(test, longest, LINK / 20ULL, "%s", flood_names[flood]);
+	}
+}
+
+static void attack_probes(struct kunit *test)
+{
+	attack_each(test, try_probes);
+}
+
+/* Of two equal downloads the second has a SYN inside it every 50 services. */
+static void try_syn_inside(struct kunit *test)
+{
+	struct packet other = download(OTHER, 2), syn = other;
+	u32 i, served[__MARKS] = {};
+
+	attack_forget(test);
+	syn.syn = true;
+	syn.payload = 0;
+	syn.mark = ATTACKER;
+	for (i = 0; i < 2000; i++) {
+		keep_backlog(test, download(VICTIM, 1));
+		keep_backlog(test, other);
+		if (i % 50 == 0)
+			attack_enqueue(test, &syn);
+		served[attack_serve(test)]++;
+	}
+	KUNIT_EXPECT_LE(test, abs((int)served[VICTIM] - (int)served[OTHER]), 2000 / 20);
+}
+
+static void attack_syn_inside(struct kunit *test)
+{
+	attack_each(test, try_syn_inside);
+}
+
+/*
+ * An upload's ACKs beside a download: each acknowledges two segments as soon as the one before is
+ * sent. Ten times a second, which is every 43rd of them at that rate, one comes that is @jump
+ * ahead. Return: by how much the download is ahead at most, bytes.
+ */
+static s64 lead_with_forged(struct kunit *test, u32 jump, bool climb)
+{
+	struct attack *a = test->priv;
+	struct packet ack = {
+		.mark = OTHER, .station = a->station, .protocol = IPPROTO_TCP, .host = 9,
+		.sport = 5001, .dport = 6000,
+	}, forged = ack;
+	s64 down = 0, up = 0, lead = 0;
+	u32 i;
+
+	attack_forget(test);
+	forged.mark = ATTACKER;
+	for (i = 0; i < 6000; i++) {
+		keep_backlog(test, download(VICTIM, 1));
+		if (!a->queued[OTHER]) {
+			ack.ack_seq += 2 * MSS;
+			up += 2 * MSS;
+			attack_enqueue(test, &ack);
+		}
+		if (jump && i % 43 == 42) {
+			forged.ack_seq = (climb ? forged.ack_seq : ack.ack_seq) + jump;
+			attack_enqueue(test, &forged);
+		}
+		if (attack_serve(test) == VICTIM)
+			down += MSS;
+		if (i >= WARM_UP)
+			lead = max(lead, down - up);
+	}
+	return lead;
+}
+
+static void try_forged(struct kunit *test)
+{
+	static const u32 jumps[] = { 64000, 128000, 190000, 256000, 1000000, 1U << 24, 1U << 30,
+				     (1U << 31) - 1, 1U << 31, (1U << 31) + 1000 };
+	s64 without = lead_with_forged(test, 0, false);
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(jumps); i++) {
+		KUNIT_EXPECT_LE_MSG(test, lead_with_forged(test, jumps[i], false) - without,
+				    256000, "ahead by %u", jumps[i]);
+		KUNIT_EXPECT_LE_MSG(test, lead_with_forged(test, jumps[i], true) - without,
+				    (s64)LASACK_MOST_PENDING, "ahead by %u each time", jumps[i]);
+	}
+}
+
+static void attack_forged_acks(struct kunit *test)
+{
+	attack_each(test, try_forged);
+}
+
+/* Fifty connections to one station, one to another. */
+static void attack_many_connections(struct kunit *test)
+{
+	struct attack *a = test->priv;
+	u32 i, served[__MARKS] = {};
+	struct packet p;
+
+	for (a->ipv6 = 0; ; a->ipv6 = 1) {
+		attack_forget(test);
+		memset(served, 0, sizeof(served));
+		for (i = 0; i < WARM_UP + 3000; i++) {
+			keep_backlog(test, download(VICTIM, 1));
+			p = download(ATTACKER, 10 + i % 50);
+			p.station = 2;
+			attack_enqueue(test, &p);
+			served[attack_serve(test)] += i >= WARM_UP;
+		}
+		KUNIT_EXPECT_GE(test, served[ATTACKER] * 10, served[VICTIM] * 9);
+		KUNIT_EXPECT_LE(test, served[ATTACKER] * 10, served[VICTIM] * 11);
+		if (a->ipv6)
+			break;
+	}
+}
+
+/*
+ * Each packet to another address. Newcomers together are one station; those that come while the
+ * table is full share places of others, which are no more than one again.
+ */
+static void attack_many_addresses(struct kunit *test)
+{
+	u32 i, served[__MARKS] = {};
+	struct packet p;
+
+	attack_forget(test);
+	for (i = 0; i < WARM_UP + 3000; i++) {
+		keep_backlog(test, download(VICTIM, 1));
+		p = download(ATTACKER, 10);
+		p.station = 100 + i;
+		p.host = 100 + i;
+		attack_enqueue(test, &p);
+		served[attack_serve(test)] += i >= WARM_UP;
+	}
+	KUNIT_EXPECT_GE(test, served[VICTIM] * 2, served[ATTACKER]);
+}
+
+/* The driver has given packets back, the limit becomes smaller, another packet comes. */
+static void attack_requeued(struct kunit *test)
+{
+	struct {
+		struct nlattr	nest;
+		struct nlattr	limit;
+		u32		value;
+	} options = {
+		.nest = { .nla_len = sizeof(options), .nla_type = TCA_OPTIONS | NLA_F_NESTED },
+		.limit = { .nla_len = NLA_HDRLEN + sizeof(u32), .nla_type = TCA_LASACK_LIMIT },
+		.value = 1,
+	};
+	struct packet p = download(VICTIM, 1);
+	struct attack *a = test->priv;
+	struct Qdisc *sch = a->sch;
+	u32 i, was = sch->limit;
+	struct sk_buff *skb;
+
+	keep_backlog(test, p);
+	for (i = 0; i < 8; i++) {
+		skb = attack_dequeue(a);
+		KUNIT_ASSERT_NOT_NULL(test, skb);
+		__skb_queue_tail(i & 1 ? &sch->gso_skb : &sch->skb_bad_txq, skb);
+		qdisc_qstats_backlog_inc(sch, skb);
+		qdisc_qlen_inc(sch);
+	}
+	rtnl_lock();
+	KUNIT_EXPECT_EQ(test, sch->ops->change(sch, &options.nest, NULL), 0);
+	rtnl_unlock();
+	KUNIT_EXPECT_EQ(test, sch->q.qlen, 1U);
+	attack_enqueue(test, &p);
+	KUNIT_EXPECT_EQ(test, sch->q.qlen, 1U);
+
+	while ((skb = __skb_dequeue(&sch->gso_skb) ?: __skb_dequeue(&sch->skb_bad_txq))) {
+		qdisc_qstats_backlog_dec(sch, skb);
+		qdisc_qlen_dec(sch);
+		kfree_skb(skb);
+	}
+	options.value = was;
+	rtnl_lock();
+	sch->ops->change(sch, &options.nest, NULL);
+	rtnl_unlock();
+	attack_drain(test);
+	memset(a->queued, 0, sizeof(a->queued));
+	KUNIT_EXPECT_EQ(test, sch->q.qlen, 0U);
+	KUNIT_EXPECT_EQ(test, sch->qstats.backlog, 0U);
+}
+
+static struct kunit_case lasack_attack_cases[] = {
+	KUNIT_CASE(attack_requeued),
+	KUNIT_CASE(attack_floods),
+	KUNIT_CASE(attack_probes),
+	KUNIT_CASE(attack_syn_inside),
+	KUNIT_CASE(attack_forged_acks),
+	{}
+};
+
+static struct kunit_case lasack_station_cases[] = {
+	KUNIT_CASE(attack_many_connections),
+	KUNIT_CASE(attack_many_addresses),
+	{}
+};
+
+static struct kunit_suite lasack_attack_suite = {
+	.name		= "lasack_attacks",
+	.init		= attack_init,
+	.exit		= attack_exit,
+	.test_cases	= lasack_attack_cases,
+};
+
+static struct kunit_suite lasack_station_suite = {
+	.name		= "lasack_station_attacks",
+	.init		= attack_init,
+	.exit		= attack_exit,
+	.test_cases	= lasack_station_cases,
+};
+
+kunit_test_suites(&lasack_attack_suite, &lasack_station_suite);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("KUnit suites of attacks on a device's lasack discipline");

@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Attacks on lasack (KTAP): floods, forged ACKs, SYNs inside a connection, many connections
+# and many addresses, by the KUnit suites kernel/lasack/tests/lasack_attacks.c. With flows
+# that share equally, and with stations that do.
+#
+# Run as root inside a lab kernel:
+#	attacks.sh
+
+plan=4
+# shellcheck source=selftests/lib/lab.sh
+. "$(dirname "$0")/../lib/lab.sh"
+need "$modules/lasack/tests/lasack_attacks.ko"
+
+# attack FAIR: every suite that must hold with it.
+attack() {
+	: > "$work/errors"
+	quietly tc qdisc replace dev attack0 root lasack limit 1000 flows 4096 \
+		overhead 640 inflight off fair "$1"
+	say="attacks.sh $$: $1"
+	echo "$say" > /dev/kmsg
+	quietly insmod "$modules/common/tests/test_parameters.ko" device=attack0
+	quietly insmod "$modules/lasack/tests/lasack_attacks.ko"
+	dmesg -t | sed "1,/^$say\$/d" > "$work/kunit"
+	grep -qE '^ok [12] lasack_attacks$' "$work/kunit" || cat "$work/kunit" >> "$work/errors"
+	# Without stations, fifty connections are fifty.
+	[ "$1" = flow ] || grep -qE '^ok [12] lasack_station_attacks$' "$work/kunit" ||
+		cat "$work/kunit" >> "$work/errors"
+	report "attacks with fair $1" "$work/errors"
+	quietly rmmod lasack_attacks test_parameters
+}
+
+watch_kernel
+load
+# Nothing is sent: the test takes the packets out itself.
+ip link add attack0 type dummy
+ip link set attack0 txqueuelen 1000 up
+attack flow
+attack station
+ip link del attack0
+unload
+report_kernel
+ktap_end
