@@ -153,6 +153,8 @@ static struct dentry *bench_file;
 /* The harness' own cost: a list, and no statistics. */
 static int bench_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
 {
+	if (overload && sch->q.qlen >= depth)
+		return qdisc_drop(skb, sch, to_free);
 	__qdisc_enqueue_tail(skb, &sch->q);
 	return NET_XMIT_SUCCESS;
 }

@@ -90,9 +90,9 @@ def to_json(results: Sequence[Throughput], cpus: int, about: dict[str, str]) -> 
     }
 
 
-def to_markdown(results: Sequence[Throughput]) -> str:
+def to_markdown(results: Sequence[Throughput], cpus: int) -> str:
     """A table: a line for each kind, with GSO and without."""
-    lines = ["| iperf3 -P 4, Mb/s | GSO on | GSO off |", "|---|---|---|"]
+    lines = [f"| iperf3 -P 4, {cpus} processors, Mb/s | GSO on | GSO off |", "|---|---|---|"]
     for kind in dict.fromkeys(result.kind for result in results):
         entries = [
             f"{result.mbps.median:.0f} ({result.mbps.low:.0f}-{result.mbps.high:.0f}) "

@@ -110,7 +110,9 @@ def _run_iperf(args: argparse.Namespace, about: dict[str, str]) -> int:
         kinds.insert(0, cells.REFERENCE)
     rounds = args.rounds or (1 if args.quick else 5)
     results = iperf.run(kinds, args.cpus, rounds, 3 if args.quick else 5, args.out)
-    _write(args.out, iperf.to_json(results, args.cpus, about), iperf.to_markdown(results))
+    _write(
+        args.out, iperf.to_json(results, args.cpus, about), iperf.to_markdown(results, args.cpus)
+    )
     return 0
 
 
