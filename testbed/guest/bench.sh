@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Measures queue disciplines as a plan says, with kernel/bench/qdisc_bench.c. Run as
+# Measures queue disciplines as a plan says, with kernel/bench. Run as
 # root in a lab kernel or a stock one:
 #
 #	bench.sh MODULES PLAN

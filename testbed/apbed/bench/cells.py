@@ -14,7 +14,7 @@ from dataclasses import dataclass
 # at random and AT_RANDOM packets stay queued: most flows have none then.
 WINDOWS = {1: 100, 10: 20, 100: 10, 1000: 5, 10_000: 1}
 AT_RANDOM = 10_000
-SEGMENTS = 16  # of a GSO packet, as in qdisc_bench.c
+SEGMENTS = 16  # of a GSO packet, as in kernel/bench
 TRUESIZE = 1900  # bytes, on average, of ACKs and data
 SLACK = 1000  # packets of limit above what stays queued
 LASACK_FLOWS = (1024, 65535)  # its default and its most

@@ -19,7 +19,7 @@ from apbed.checkout import BUILD, GUEST
 from apbed.errors import ApbedError
 from apbed.kernels import distro, lab
 
-BATCH = 64  # packets, as in qdisc_bench.c
+BATCH = 64  # packets, as in kernel/bench
 TURN = re.compile(r"^bench(\d+) ([\d ]+) served (\d+) dropped (\d+)$")
 MEMORY_FLOWS = 65535
 

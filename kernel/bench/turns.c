@@ -24,9 +24,6 @@
  *	bench0 14632 14544 ... served 4096 dropped 0
  */
 #include <linux/debugfs.h>
-#include <linux/etherdevice.h>
-#include <linux/if_ether.h>
-#include <linux/ip.h>
 #include <linux/module.h>
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
@@ -34,17 +31,15 @@
 #include <linux/seq_file.h>
 #include <linux/skbuff.h>
 #include <linux/slab.h>
-#include <linux/tcp.h>
 #include <linux/timex.h>
 #include <linux/vmalloc.h>
 #include <net/net_namespace.h>
 #include <net/pkt_sched.h>
 #include <net/sch_generic.h>
+#include "bench/packets.h"
 
 #define BENCH_BATCH	64	/* packets offered between two readings */
 #define BENCH_DEVICES	16
-#define BENCH_MSS	1448
-#define BENCH_SEGMENTS	16	/* of a GSO packet */
 #define BENCH_BELOW	64	/* room for packets below the discipline */
 #define BENCH_LINE	64	/* bytes of a line beside its cycles */
 #define BENCH_NUMBER	12	/* and of each number, at most */
@@ -52,10 +47,6 @@
 static char devices[256];
 module_param_string(devices, devices, sizeof(devices), 0644);
 MODULE_PARM_DESC(devices, "names of the devices, with commas between");
-
-static uint flows = 1;
-module_param(flows, uint, 0644);
-MODULE_PARM_DESC(flows, "connections the packets belong to, picked at random (1 to 4194304)");
 
 static uint depth = 100;
 module_param(depth, uint, 0644);
@@ -65,25 +56,9 @@ static bool closed;
 module_param(closed, bool, 0644);
 MODULE_PARM_DESC(closed, "a connection sends when a packet of its own was transmitted, as with a full window; else one picked at random does");
 
-static uint acks = 50;
-module_param(acks, uint, 0644);
-MODULE_PARM_DESC(acks, "percentage of pure ACKs, in each connection; the rest is data");
-
 static uint fresh;
 module_param(fresh, uint, 0644);
 MODULE_PARM_DESC(fresh, "percentage of packets that open a connection never seen before");
-
-static uint stations = 16;
-module_param(stations, uint, 0644);
-MODULE_PARM_DESC(stations, "hardware addresses the connections go to");
-
-static bool hashed;
-module_param(hashed, bool, 0644);
-MODULE_PARM_DESC(hashed, "packets carry a hash, as if a network card had computed it");
-
-static bool gso;
-module_param(gso, bool, 0644);
-MODULE_PARM_DESC(gso, "data packets have 16 segments");
 
 static uint overload;
 module_param(overload, uint, 0644);
@@ -105,12 +80,6 @@ static uint batches = 64;
 module_param(batches, uint, 0644);
 MODULE_PARM_DESC(batches, "batches of a turn that are (1 to 1000)");
 
-/* How far a connection is, in bytes. */
-struct bench_connection {
-	u32	sent;
-	u32	acked;
-};
-
 /* One device in its turn. */
 struct bench_device {
 	struct net_device	*dev;
@@ -124,15 +93,11 @@ struct bench_device {
 };
 
 struct bench {
+	struct bench_packets	packets;
 	struct bench_device	devices[BENCH_DEVICES];
 	u32			count;	/* of devices */
-	u32			random;
 	u32			opened;	/* connections so far */
 	u32			ready_mask;
-	struct bench_connection	*connections;
-	struct page		*payload;
-	struct sk_buff		*ack_pool;
-	struct sk_buff		*data_pool;
 	struct sk_buff		*done;	/* left the discipline, to be used again */
 	struct sk_buff		*to_free; /* dropped by it */
 	u32			served;
@@ -140,13 +105,6 @@ struct bench {
 	struct sk_buff		*batch[BENCH_BATCH];
 	struct seq_file		*out;
 };
-
-struct bench_header {
-	struct ethhdr	eth;
-	struct iphdr	ip;
-	struct tcphdr	tcp;
-	u8		options[12];
-} __packed;
 
 static struct dentry *bench_file;
 
@@ -189,175 +147,25 @@ static u64 bench_cycles(void)
 #endif
 }
 
-/* Marsaglia's xorshift: fast, and the same packets for each device. */
-static u32 bench_random(struct bench *b, u32 below_this)
-{
-	b->random ^= b->random << 13;
-	b->random ^= b->random >> 17;
-	b->random ^= b->random << 5;
-	return (u64)b->random * below_this >> 32;
-}
-
-static struct sk_buff *bench_new_skb(struct bench *b, bool ack)
-{
-	struct sk_buff *skb = alloc_skb(NET_IP_ALIGN + sizeof(struct bench_header), GFP_ATOMIC);
-	u32 left = gso ? BENCH_MSS * BENCH_SEGMENTS : BENCH_MSS;
-	int frag = 0;
-
-	if (!skb)
-		return NULL;
-	skb_reserve(skb, NET_IP_ALIGN);
-	skb_put(skb, sizeof(struct bench_header));
-	skb_reset_mac_header(skb);
-	skb_set_network_header(skb, ETH_HLEN);
-	skb_set_transport_header(skb, ETH_HLEN + sizeof(struct iphdr));
-	skb->protocol = htons(ETH_P_IP);
-	if (ack)
-		return skb;
-	while (left) {
-		u32 piece = min_t(u32, left, PAGE_SIZE);
-
-		get_page(b->payload);
-		skb_add_rx_frag(skb, frag++, b->payload, 0, piece, max_t(u32, piece, 2048));
-		left -= piece;
-	}
-	if (gso) {
-		skb_shinfo(skb)->gso_size = BENCH_MSS;
-		skb_shinfo(skb)->gso_segs = BENCH_SEGMENTS;
-		skb_shinfo(skb)->gso_type = SKB_GSO_TCPV4;
-		skb->ip_summed = CHECKSUM_PARTIAL;
-		skb->csum_start = skb_headroom(skb) + ETH_HLEN + sizeof(struct iphdr);
-		skb->csum_offset = offsetof(struct tcphdr, check);
-	}
-	return skb;
-}
-
-/* Headers of the next packet of @connection. */
-static void bench_write(struct bench *b, struct sk_buff *skb, u32 connection, bool ack)
-{
-	struct bench_header *h = (struct bench_header *)skb->data;
-	struct bench_connection *c = &b->connections[connection % flows];
-	u32 host = connection / 60000;
-
-	*h = (struct bench_header) {
-		.eth.h_dest = { 2 },
-		.eth.h_source = { 2, 1 },
-		.eth.h_proto = htons(ETH_P_IP),
-		.ip.version = 4,
-		.ip.ihl = 5,
-		.ip.ttl = 64,
-		.ip.protocol = IPPROTO_TCP,
-		.ip.tot_len = htons(skb->len - ETH_HLEN),
-		.ip.saddr = htonl(0x0a000001 + host),
-		.ip.daddr = htonl(0xc0a80001 + connection % stations),
-		.tcp.source = htons(443),
-		.tcp.dest = htons(1024 + connection % 60000),
-		.tcp.doff = 8,
-		.tcp.ack = 1,
-		.tcp.psh = 1,
-		.tcp.window = htons(1000),
-		.options = { 1, 1, 8, 10 },	/* timestamps */
-	};
-	h->eth.h_dest[4] = (connection % stations) >> 8;
-	h->eth.h_dest[5] = connection % stations;
-	h->tcp.seq = htonl(c->sent);
-	c->sent += skb->data_len;
-	if (ack)
-		c->acked += 2 * BENCH_MSS;
-	h->tcp.ack_seq = htonl(c->acked);
-}
-
-/*
- * The next packet of a connection. The mix is the same in all of them, so
- * disciplines that serve them in another order still get the same packets.
- */
-static struct sk_buff *bench_packet(struct bench *b, u32 connection)
-{
-	bool ack = bench_random(b, 100) < acks;
-	struct sk_buff **pool = ack ? &b->ack_pool : &b->data_pool;
-	struct sk_buff *skb = *pool;
-
-	if (skb)
-		*pool = skb->next;
-	else
-		skb = bench_new_skb(b, ack);
-	if (!skb)
-		return NULL;
-	skb_mark_not_on_list(skb);
-	memset(skb->cb, 0, sizeof(skb->cb));
-	skb->tstamp = 0;
-	skb->mark = connection;
-	bench_write(b, skb, connection, ack);
-	if (hashed)
-		skb_set_hash(skb, hash_32(connection, 32), PKT_HASH_TYPE_L4);
-	else
-		skb_clear_hash(skb);
-	qdisc_skb_cb(skb)->pkt_len = skb->len;
-	if (skb_is_gso(skb))
-		qdisc_skb_cb(skb)->pkt_len += (BENCH_SEGMENTS - 1) * sizeof(struct bench_header);
-	return skb;
-}
-
 /* The next packet as the parameters want it. */
 static struct sk_buff *bench_next_packet(struct bench *b, struct bench_device *d)
 {
 	u32 connection;
 
-	if (fresh && bench_random(b, 100) < fresh)
+	if (fresh && bench_random(&b->packets, 100) < fresh)
 		connection = b->opened++;
 	else if (d->oldest != d->newest)
 		connection = d->ready[d->oldest++ & b->ready_mask];
 	else
-		connection = bench_random(b, flows);
-	return bench_packet(b, connection);
+		connection = bench_random(&b->packets, bench_flows);
+	return bench_packet(&b->packets, connection);
 }
 
-/*
- * The connection may send again. Of a packet that was cut up only the last
- * segment still says that it is to be pushed.
- */
+/* The connection may send again. */
 static void bench_transmitted(struct bench *b, struct bench_device *d, struct sk_buff *skb)
 {
-	const struct bench_header *h = (const struct bench_header *)skb->data;
-
-	if (closed && h->tcp.psh && d->newest - d->oldest <= b->ready_mask)
+	if (closed && bench_is_last_segment(skb) && d->newest - d->oldest <= b->ready_mask)
 		d->ready[d->newest++ & b->ready_mask] = skb->mark;
-}
-
-/* Made by us, or by a discipline that cut one of ours up? */
-static bool bench_is_ours(const struct sk_buff *skb)
-{
-	return !skb->data_len || !gso || skb_is_gso(skb);
-}
-
-static void bench_recycle(struct bench *b, struct sk_buff *skb)
-{
-	struct sk_buff **pool = skb->data_len ? &b->data_pool : &b->ack_pool;
-
-	skb_orphan(skb);
-	if (!bench_is_ours(skb) || skb_cloned(skb)) {
-		skb_mark_not_on_list(skb);
-		kfree_skb(skb);
-		return;
-	}
-	skb->next = *pool;
-	*pool = skb;
-}
-
-static void bench_recycle_list(struct bench *b, struct sk_buff **list)
-{
-	while (*list) {
-		struct sk_buff *skb = *list;
-
-		*list = skb->next;
-		bench_recycle(b, skb);
-	}
-}
-
-static void bench_free_pool(struct sk_buff **pool)
-{
-	kfree_skb_list(*pool);
-	*pool = NULL;
 }
 
 static void bench_offer(struct bench *b, struct bench_device *d, struct sk_buff *skb)
@@ -436,15 +244,15 @@ static u64 bench_batch(struct bench *b, struct bench_device *d)
 	}
 	if (i < BENCH_BATCH) {
 		while (i--)
-			bench_recycle(b, b->batch[i]);
+			bench_recycle(&b->packets, b->batch[i]);
 		return 0;
 	}
 	cycles = bench_run_batch(b, d);
 	bench_count_dropped(b);
 	for (skb = b->done; skb; skb = skb->next)
 		bench_transmitted(b, d, skb);
-	bench_recycle_list(b, &b->done);
-	bench_recycle_list(b, &b->to_free);
+	bench_recycle_list(&b->packets, &b->done);
+	bench_recycle_list(&b->packets, &b->to_free);
 	return cycles;
 }
 
@@ -475,7 +283,7 @@ static int bench_turn(struct bench *b, struct bench_device *d)
 /* Every connection once, so that all are known, then in turn up to the standing depth. */
 static int bench_fill(struct bench *b, struct bench_device *d)
 {
-	u32 i, connection = 0, total = flows + depth;
+	u32 i, connection = 0, total = bench_flows + depth;
 
 	d->ready = kvcalloc(b->ready_mask + 1, sizeof(*d->ready), GFP_KERNEL);
 	if (!d->ready)
@@ -485,17 +293,17 @@ static int bench_fill(struct bench *b, struct bench_device *d)
 		struct sk_buff *skb;
 
 		local_bh_disable();
-		if (i >= flows && !closed)
-			connection = bench_random(b, flows);
-		skb = bench_packet(b, connection);
-		connection = connection + 1 < flows ? connection + 1 : 0;
+		if (i >= bench_flows && !closed)
+			connection = bench_random(&b->packets, bench_flows);
+		skb = bench_packet(&b->packets, connection);
+		connection = connection + 1 < bench_flows ? connection + 1 : 0;
 		if (skb) {
 			skb->dev = d->dev;
 			bench_offer(b, d, skb);
-			if (i < flows)
+			if (i < bench_flows)
 				bench_serve_above(b, d, 0);
-			bench_recycle_list(b, &b->done);
-			bench_recycle_list(b, &b->to_free);
+			bench_recycle_list(&b->packets, &b->done);
+			bench_recycle_list(&b->packets, &b->to_free);
 		}
 		local_bh_enable();
 		if (!skb)
@@ -519,10 +327,10 @@ static void bench_drain(struct bench *b, struct bench_device *d)
 	bench_serve_above(b, d, 0);
 	for (i = 0; i < BENCH_BELOW; i++) {
 		if (d->under[i])
-			bench_recycle(b, d->under[i]);
+			bench_recycle(&b->packets, d->under[i]);
 		d->under[i] = NULL;
 	}
-	bench_recycle_list(b, &b->done);
+	bench_recycle_list(&b->packets, &b->done);
 	local_bh_enable();
 }
 
@@ -532,12 +340,12 @@ static int bench_measure(struct bench *b)
 	u32 i, round;
 
 	for (i = 0; i < b->count && !err; i++) {
-		b->random = 1;
+		b->packets.random = 1;
 		err = bench_fill(b, &b->devices[i]);
 	}
 	for (round = 0; round < rounds && !err; round++) {
 		for (i = 0; i < b->count && !err; i++) {
-			b->random = round + 1;
+			b->packets.random = round + 1;
 			err = bench_turn(b, &b->devices[i]);
 			cond_resched();
 		}
@@ -589,8 +397,8 @@ static int bench_take_devices(struct bench *b)
 
 static bool bench_parameters_are_good(void)
 {
-	return flows - 1 < 1 << 22 && depth <= 1 << 20 && acks <= 100 && fresh <= 100 &&
-	       stations - 1 < 1 << 16 && overload <= 1000 && below - 1 < BENCH_BELOW &&
+	return bench_packets_are_possible() && depth <= 1 << 20 && fresh <= 100 &&
+	       overload <= 1000 && below - 1 < BENCH_BELOW &&
 	       rounds - 1 < 1000 && warm <= 100000 && batches - 1 < 1000;
 }
 
@@ -604,11 +412,9 @@ static int bench_show(struct seq_file *out, void *unused)
 	if (!b)
 		return -ENOMEM;
 	b->out = out;
-	b->opened = flows;
+	b->opened = bench_flows;
 	b->ready_mask = roundup_pow_of_two(depth + 4 * BENCH_BATCH) - 1;
-	b->connections = kvcalloc(flows, sizeof(*b->connections), GFP_KERNEL);
-	b->payload = alloc_page(GFP_KERNEL);
-	err = b->connections && b->payload ? 0 : -ENOMEM;
+	err = bench_packets_init(&b->packets);
 	if (!err) {
 		rtnl_lock();
 		err = bench_take_devices(b);
@@ -618,11 +424,7 @@ static int bench_show(struct seq_file *out, void *unused)
 			netif_tx_wake_all_queues(b->devices[i].dev);
 		rtnl_unlock();
 	}
-	bench_free_pool(&b->ack_pool);
-	bench_free_pool(&b->data_pool);
-	if (b->payload)
-		__free_page(b->payload);
-	kvfree(b->connections);
+	bench_packets_free(&b->packets);
 	kfree(b);
 	return err;
 }
