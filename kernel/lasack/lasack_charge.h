@@ -5,16 +5,25 @@
 #ifndef LASACK_CHARGE_H
 #define LASACK_CHARGE_H
 
-#include "lasack/lasack_queue.h"
+#include "lasack/lasack_state.h"
 
 /* How far ahead of the others newcomers may be, bytes: all of them together. */
 #define LASACK_CREDIT	65535U
 /* How far ahead one may be that has done without service for long, bytes. */
-#define LASACK_LAG	(1U << 20)
+#define LASACK_LAG	(1024U << 10)
 /* An ACK is believed if it acknowledges so many bytes at most, or is so far behind. */
 #define LASACK_BELIEVED	(192U << 10)
-/* And if all ACKs of its flow that wait acknowledge so many bytes at most. */
-#define LASACK_PENDING	(1U << 20)
+/*
+ * And so many bytes more for each duplicate before it, up to so many of these. Linux compresses
+ * up to 44 duplicates into one (tcp_comp_sack_nr): 44 segments of 1448 bytes.
+ */
+#define LASACK_ANNOUNCED	(44U * 1448)
+#define LASACK_DUPLICATES	15
+/*
+ * And if all ACKs of its flow that wait acknowledge so many bytes at most: a queue of 1000 ACKs
+ * for two segments each.
+ */
+#define LASACK_PENDING	(3072U << 10)
 /* A flow of which nothing came for that long may begin anew, in the table's time. */
 #define LASACK_PAUSE	(NSEC_PER_SEC >> FLOW_TIME_SHIFT)
 /*

@@ -5,7 +5,7 @@
 #ifndef LASACK_ORDER_H
 #define LASACK_ORDER_H
 
-#include "lasack/lasack_queue.h"
+#include "lasack/lasack_state.h"
 
 void lasack_order_join(struct lasack_queue *q, struct lasack_flow *flow);
 void lasack_order_leave(struct lasack_queue *q, struct lasack_flow *flow);

@@ -21,11 +21,8 @@
  *
  * What other traffic cannot do without (ARP, EAPOL, ICMPv6, DHCP, DNS) is one flow. It is
  * served first as long as it has not attained more than others have: no flood delays
- * it but one of its own kind, and that is only one flow.
- *
- * If every place of the table is taken by a flow with packets, new flows share one.
- *
- * Everything here runs under the discipline's lock.
+ * it but one of its own kind, and that is only one flow. If every place of the table is
+ * taken by a flow with packets, new flows share one. The caller holds the qdisc lock.
  */
 #include <linux/in.h>
 #include <linux/minmax.h>

@@ -130,7 +130,7 @@ static void table_keeps_the_latest(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, remembered(test, 7));
 }
 
-#define MS	(1ULL << FLOW_TIME_SHIFT)	/* nearly: the table's unit of time */
+#define MS	BIT_ULL(FLOW_TIME_SHIFT)	/* nearly: the table's unit of time */
 
 /* Looks at all places, as packets do while time goes on. */
 static void sweep(struct kunit *test, u64 now)

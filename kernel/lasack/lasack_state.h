@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the queue of LAS-ACK holds. lasack_queue.c has what it does.
+ */
+#ifndef LASACK_STATE_H
+#define LASACK_STATE_H
+
+#include "lasack/lasack_flow.h"
+#include "lasack/lasack_heap.h"
+#include "lasack/lasack_station.h"
+#include "lasack/lasack_sum.h"
+
+struct lasack_observer;
+
+/* Flows that many packets share, behind those of the table. */
+enum lasack_shared {
+	LASACK_CONTROL,		/* what other traffic cannot do without */
+	LASACK_OTHER,		/* IP that cannot be parsed */
+	LASACK_OVERFLOW,	/* more flows with packets than the table holds */
+	__LASACK_SHARED
+};
+
+/* A flow is large from that many bytes on. */
+#define LASACK_LARGE	100000
+
+/* What the structures are made for: another needs others. */
+struct lasack_shape {
+	u32	flows;		/* places in the table */
+	bool	paper;		/* the paper's rules and no others */
+	bool	by_station;	/* first the stations have equal service, then their flows */
+	bool	runs;		/* a station is served in runs */
+	bool	floor;		/* there is a share for those waiting longest */
+};
+
+/* What packets waited, ns. */
+struct lasack_delay {
+	u64	average;	/* moving, of weight 1/8 */
+	u64	max;
+};
+
+struct lasack_queue {
+	u64			now;		/* ns, see lasack_queue_advance() */
+	u64			age;		/* the same for the sums, see lasack_sum.c */
+	u32			time;		/* the same for the table */
+	bool			timed;		/* it was just read from the clock */
+	u32			seq;		/* of the last packet to arrive */
+	struct lasack_shape	shape;
+	u32			overhead;	/* bytes that a packet counts for at least */
+	struct flow_table	*table;		/* of struct lasack_flow */
+	struct lasack_heap	order;		/* to serve: stations if there are any, or flows */
+	struct lasack_heap	drop;		/* to push out of: as order */
+	struct lasack_heap	wait;		/* flows, the longest waiting first: with a floor */
+	bool			dropping;	/* the queue was full lately: drop is kept */
+	u32			drop_below;	/* packets: with fewer it is not */
+	struct lasack_decay	decay;
+	struct lasack_level	level;		/* of the stations if by_station, or of the flows */
+	u64			memory;		/* truesize of all packets, bytes */
+	u32			packets;	/* in the orders: all but the control packets */
+
+	struct lasack_stations	*stations;	/* NULL unless by_station or with runs */
+	struct rb_node		*nodes;		/* by flow: in its station's order */
+	u32			quantum;	/* bytes of a run; 0: every packet is a run */
+	struct lasack_station	*run;		/* whose packets were served last */
+	s64			run_left;	/* bytes */
+
+	u32			floor;		/* percent */
+	u64			*waiting_since;	/* by flow, ns */
+	u64			floor_credit;	/* bytes of service * 100 */
+	u64			floor_served;	/* ns: when it last served a flow */
+
+	struct lasack_observer	*observer;	/* NULL: off */
+	u64			overflow;
+	u64			resynchronised;	/* ACKs after which counting began anew */
+	struct lasack_delay	delay[2];	/* of small and of large flows */
+	u32			by_bits[65];	/* flows of less than 2^n bytes, not of 2^(n - 1) */
+};
+
+/* A flow by its number: those of the table, then the shared ones. */
+static inline struct lasack_flow *lasack_flow_at(const struct lasack_queue *q, u32 number)
+{
+	return (struct lasack_flow *)q->table->places + number;
+}
+
+static inline u32 lasack_flow_number(const struct lasack_queue *q,
+				     const struct lasack_flow *flow)
+{
+	return flow - (const struct lasack_flow *)q->table->places;
+}
+
+static inline struct lasack_flow *lasack_shared(const struct lasack_queue *q,
+						enum lasack_shared which)
+{
+	return lasack_flow_at(q, q->table->size + which);
+}
+
+/* Do stations order the service? */
+static inline bool lasack_is_grouped(const struct lasack_queue *q)
+{
+	return q->stations;
+}
+
+static inline struct lasack_station *lasack_station_at(const struct lasack_queue *q,
+						       const struct lasack_flow *flow)
+{
+	return &q->stations->place[flow->station];
+}
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A link under attack: a whole discipline on a device, packets for it, and who
+ * was served.
+ */
+#ifndef LASACK_TESTS_ATTACKED_LINK_H
+#define LASACK_TESTS_ATTACKED_LINK_H
+
+#include <kunit/test.h>
+#include <linux/etherdevice.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/module.h>
+#include <linux/netdevice.h>
+#include <linux/rtnetlink.h>
+#include <linux/tcp.h>
+#include <linux/udp.h>
+#include <net/net_namespace.h>
+#include <net/netlink.h>
+#include <net/sch_generic.h>
+#include "common/tests/test_parameters.h"
+#include "uapi/pkt_sch_lasack.h"
+
+#define MSS	1448
+#define BACKLOG	20		/* packets that the attacked keep queued */
+/* Services, for what newcomers have to their credit, and stations after a pause. */
+#define WARM_UP	2000
+/* Bytes: LASACK_PENDING, and the ACK that exceeds it on top, and the one after it. */
+#define LASACK_MOST_PENDING	((3072 + 3 * 192) << 10)
+#define LINK	(10000000 / 8)	/* bytes a second, where time matters */
+
+enum mark { NOBODY, VICTIM, OTHER, ATTACKER, PROBE, __MARKS };
+
+struct attack {
+	struct net_device	*dev;
+	struct Qdisc		*sch;
+	bool			ipv6;
+	u8			station;	/* the attacker's packets go there */
+	u32			queued[__MARKS];
+	u32			serial;		/* of the attacker's packets */
+	u64			sent;		/* bytes given out */
+};
+
+/* Where a packet goes, and what it says. */
+struct packet {
+	enum mark	mark;
+	u32		station;
+	u8		protocol;
+	u16		sport, dport;
+	u32		host;		/* number of the sender */
+	u32		ack_seq;
+	u32		payload;
+	bool		syn;
+};
+
+static void attack_skb_network(struct attack *a, struct sk_buff *skb, const struct packet *p,
+			       u32 length)
+{
+	struct ethhdr *eth = skb_put_zero(skb, sizeof(*eth));
+
+	eth->h_dest[0] = 2;
+	eth->h_dest[3] = p->station >> 16;
+	eth->h_dest[4] = p->station >> 8;
+	eth->h_dest[5] = p->station;
+	if (a->ipv6) {
+		struct ipv6hdr *ih = skb_put_zero(skb, sizeof(*ih));
+
+		eth->h_proto = htons(ETH_P_IPV6);
+		ih->version = 6;
+		ih->payload_len = htons(length);
+		ih->nexthdr = p->protocol;
+		ih->saddr.s6_addr32[0] = htonl(0x20010db8);
+		ih->saddr.s6_addr32[3] = htonl(p->host);
+		ih->daddr.s6_addr32[0] = htonl(0x20010db8);
+		ih->daddr.s6_addr32[3] = htonl(0x10000 + p->station);
+	} else {
+		struct iphdr *ih = skb_put_zero(skb, sizeof(*ih));
+
+		eth->h_proto = htons(ETH_P_IP);
+		ih->version = 4;
+		ih->ihl = 5;
+		ih->tot_len = htons(sizeof(*ih) + length);
+		ih->protocol = p->protocol;
+		ih->saddr = htonl(0x0b000000 + p->host);
+		ih->daddr = htonl(0x0a000000 + p->station);
+	}
+	skb->protocol = eth->h_proto;
+}
+
+static struct sk_buff *attack_skb(struct kunit *test, const struct packet *p)
+{
+	struct attack *a = test->priv;
+	struct sk_buff *skb = alloc_skb(2048, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	skb->dev = a->dev;
+	skb->mark = p->mark;
+	skb_reset_mac_header(skb);
+	if (p->protocol == IPPROTO_TCP) {
+		struct tcphdr *th;
+
+		attack_skb_network(a, skb, p, sizeof(*th) + p->payload);
+		th = skb_put_zero(skb, sizeof(*th));
+		th->source = htons(p->sport);
+		th->dest = htons(p->dport);
+		th->doff = sizeof(*th) / 4;
+		th->ack = !p->syn;
+		th->syn = p->syn;
+		th->ack_seq = htonl(p->ack_seq);
+	} else {
+		struct udphdr *uh;
+
+		/* ICMPv6 has neither ports nor a length there; nobody looks. */
+		attack_skb_network(a, skb, p, sizeof(*uh) + p->payload);
+		uh = skb_put_zero(skb, sizeof(*uh));
+		uh->source = htons(p->sport);
+		uh->dest = htons(p->dport);
+		uh->len = htons(sizeof(*uh) + p->payload);
+	}
+	skb_put_zero(skb, p->payload);
+	if (!p->protocol)	/* ARP */
+		((struct ethhdr *)skb->data)->h_proto = htons(ETH_P_ARP);
+	return skb;
+}
+
+static void attack_enqueue(struct kunit *test, const struct packet *p)
+{
+	struct sk_buff *skb = attack_skb(test, p), *to_free = NULL, *gone;
+	struct attack *a = test->priv;
+
+	qdisc_skb_cb(skb)->pkt_len = skb->len;
+	qdisc_skb_cb_set_segs(skb, 1);
+	a->queued[p->mark]++;
+	local_bh_disable();
+	spin_lock(qdisc_lock(a->sch));
+	a->sch->enqueue(skb, a->sch, &to_free);
+	spin_unlock(qdisc_lock(a->sch));
+	local_bh_enable();
+	for (gone = to_free; gone; gone = gone->next)
+		a->queued[gone->mark]--;
+	kfree_skb_list(to_free);
+}
+
+static struct sk_buff *attack_dequeue(struct attack *a)
+{
+	struct sk_buff *skb;
+
+	local_bh_disable();
+	spin_lock(qdisc_lock(a->sch));
+	skb = a->sch->dequeue(a->sch);
+	spin_unlock(qdisc_lock(a->sch));
+	local_bh_enable();
+	return skb;
+}
+
+/* Whose packet goes. */
+static enum mark attack_serve(struct kunit *test)
+{
+	struct attack *a = test->priv;
+	struct sk_buff *skb = attack_dequeue(a);
+	enum mark mark = NOBODY;
+
+	if (skb) {
+		mark = skb->mark;
+		a->queued[mark]--;
+		a->sent += skb->len;
+	}
+	kfree_skb(skb);
+	return mark;
+}
+
+static void attack_drain(struct kunit *test)
+{
+	while (attack_serve(test) != NOBODY)
+		;
+}
+
+static int attack_init(struct kunit *test)
+{
+	struct attack *a = kunit_kzalloc(test, sizeof(*a), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, a);
+	test->priv = a;
+	a->dev = dev_get_by_name(&init_net, test_device);
+	if (!a->dev)
+		return -ENODEV;
+	rtnl_lock();
+	a->sch = rtnl_dereference(a->dev->qdisc);
+	rtnl_unlock();
+	return 0;
+}
+
+/* What was attained before says nothing about what comes. */
+static void attack_forget(struct kunit *test)
+{
+	struct attack *a = test->priv;
+
+	attack_drain(test);
+	rtnl_lock();
+	dev_deactivate(a->dev);
+	dev_activate(a->dev);
+	rtnl_unlock();
+}
+
+static void attack_exit(struct kunit *test)
+{
+	struct attack *a = test->priv;
+
+	if (!a || !a->dev)
+		return;
+	attack_drain(test);
+	dev_put(a->dev);
+}
+
+#endif
