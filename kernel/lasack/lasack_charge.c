@@ -22,8 +22,6 @@
  *   another ACK near it makes counting begin anew there, and nobody is charged for the
  *   jump. If that is behind, what was charged lately is given back: what forged ACKs do, the
  *   next real ones undo. ACKs that wait are not believed without end either.
- * - An ACK that fills a hole jumps over all that came meanwhile. Duplicate ACKs have announced
- *   it (RFC 5681, 4.2): each makes LASACK_ANNOUNCED bytes more of a jump believed.
  * - A SYN begins a new life of a connection that has ended or done nothing for a second.
  *
  * With stations, all this holds for the stations, and for each one's flows among each other.
@@ -160,7 +158,6 @@ void lasack_flow_new_life(struct lasack_queue *q, struct lasack_flow *flow)
 	flow->pending = 0;
 	flow->ack_seen = 0;
 	flow->doubted = 0;
-	flow->duplicates = 0;
 	flow->starved = 0;
 	flow->served = 0;
 	flow->aborted = 0;
@@ -215,8 +212,7 @@ static void lasack_flow_resynchronise(struct lasack_queue *q, struct lasack_flow
 u32 lasack_flow_acked(struct lasack_queue *q, struct lasack_flow *flow,
 		      const struct tcp_segment *seg)
 {
-	u32 believed = q->shape.paper ? S32_MAX :
-		       LASACK_BELIEVED + flow->duplicates * LASACK_ANNOUNCED;
+	u32 believed = q->shape.paper ? S32_MAX : LASACK_BELIEVED;
 	u8 dir = seg->reversed, bit = BIT(dir);
 	s32 advance;
 
@@ -233,10 +229,6 @@ u32 lasack_flow_acked(struct lasack_queue *q, struct lasack_flow *flow,
 			return 0;
 		flow->last_ack[dir] = seg->ack_seq;
 		flow->doubted &= ~bit;
-		if (advance)
-			flow->duplicates = 0;
-		else if (seg->pure_ack && flow->duplicates < LASACK_DUPLICATES)
-			flow->duplicates++;
 		return min_t(u32, advance, LASACK_MAX_ACKED);
 	}
 	if (q->shape.paper)
@@ -247,7 +239,7 @@ u32 lasack_flow_acked(struct lasack_queue *q, struct lasack_flow *flow,
 	}
 	if ((flow->doubted & bit) && seg->ack_seq - flow->candidate - 1 < LASACK_BELIEVED) {
 		lasack_flow_resynchronise(q, flow, seg);
-		return 0;
+		return flow->pending > LASACK_PENDING ? 0 : clamp_t(s32, advance, 0, LASACK_BELIEVED);
 	}
 	flow->candidate = seg->ack_seq;
 	flow->doubted = bit;

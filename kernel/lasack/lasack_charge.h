@@ -13,17 +13,8 @@
 #define LASACK_LAG	(1024U << 10)
 /* An ACK is believed if it acknowledges so many bytes at most, or is so far behind. */
 #define LASACK_BELIEVED	(192U << 10)
-/*
- * And so many bytes more for each duplicate before it, up to so many of these. Linux compresses
- * up to 44 duplicates into one (tcp_comp_sack_nr): 44 segments of 1448 bytes.
- */
-#define LASACK_ANNOUNCED	(44U * 1448)
-#define LASACK_DUPLICATES	15
-/*
- * And if all ACKs of its flow that wait acknowledge so many bytes at most: a queue of 1000 ACKs
- * for two segments each.
- */
-#define LASACK_PENDING	(3072U << 10)
+/* And if all ACKs of its flow that wait acknowledge so many bytes at most. */
+#define LASACK_PENDING	(1024U << 10)
 /* A flow of which nothing came for that long may begin anew, in the table's time. */
 #define LASACK_PAUSE	(NSEC_PER_SEC >> FLOW_TIME_SHIFT)
 /*

@@ -29,6 +29,7 @@
  * IEEE 802.11b at 11 Mb/s, long preamble: a frame of 40 bytes of IP takes 0.87 ms with
  * its contention and ACK, one of 1500 bytes 1.93 ms. So it costs as much as 0.45 of these.
  */
+#define LASACK_LIMIT_WIFI	300	/* packets */
 #define LASACK_OVERHEAD_WIFI	640
 
 static struct netlink_range_validation lasack_limit_range = {
@@ -119,6 +120,19 @@ static bool lasack_is_wireless(const struct net_device *dev)
 #endif
 }
 
+/*
+ * On Wi-Fi less than the 1000 packets of ether_setup(): a window that long is uploaded before
+ * its first ACK has left, which no order of ACKs can mend.
+ */
+static u32 lasack_default_limit(const struct net_device *dev)
+{
+	u32 limit = dev->tx_queue_len ?: DEFAULT_TX_QUEUE_LEN;
+
+	if (lasack_is_wireless(dev))
+		limit = min_t(u32, limit, LASACK_LIMIT_WIFI);
+	return clamp_t(u32, limit, 1, TC_LASACK_LIMIT_MAX);
+}
+
 /* On Wi-Fi stations share the air, and one's connections should not count. */
 static u32 lasack_default_fair(const struct net_device *dev)
 {
@@ -133,8 +147,7 @@ static u32 lasack_default_fair(const struct net_device *dev)
 void lasack_config_init(struct lasack_config *config, const struct net_device *dev)
 {
 	*config = (struct lasack_config) {
-		.limit = clamp_t(u32, dev->tx_queue_len ?: DEFAULT_TX_QUEUE_LEN,
-				 1, TC_LASACK_LIMIT_MAX),
+		.limit = lasack_default_limit(dev),
 		.memory_limit = LASACK_MEMORY_LIMIT,
 		.flows = LASACK_FLOWS,
 		.idle = LASACK_IDLE,

@@ -41,8 +41,7 @@ struct lasack_flow {
 	u32			pending;	/* bytes charged by ACKs that wait */
 	u16			station;
 	u8			ack_seen:2,	/* bit: last_ack[direction] is valid */
-				doubted:2,	/* bit: the candidate is of that direction */
-				duplicates:4;	/* ACKs since the last that was none */
+				doubted:2;	/* bit: the candidate is of that direction */
 	u8			shared:1,	/* not one connection: no ACK arithmetic */
 				reversed:1,	/* the last packet came from key.addr[1] */
 				starved:1,	/* not served for its sum since then */

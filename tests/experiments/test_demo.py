@@ -43,12 +43,9 @@ def test_lasack_makes_them_equal_at_no_loss(runs: Runs, seed: int) -> None:
 
 
 def test_the_operators_command_alone_does_it() -> None:
-    """`tc qdisc replace dev wlan0 root lasack`: its own back-pressure, nothing below.
-
-    Single runs differ: the device's 1000 packets let an upload's window grow to a third of what
-    it moves in a run. So the mean is held.
-    """
+    """`tc qdisc replace dev wlan0 root lasack`: its own back-pressure, nothing below."""
     out = OUT / "demo" / "operator"
     runs = carried_out("demo", out, "ap.qdisc=lasack", "ap.inflight=0", "seed=[1,2,3]")
-    assert 0.85 <= sum(run["ratio_down_up"] for run in runs) / len(runs) <= 1.15
-    assert all(run["jain"] >= 0.95 for run in runs)
+    for run in runs:
+        assert 0.85 <= run["ratio_down_up"] <= 1.15
+        assert run["jain"] >= 0.95

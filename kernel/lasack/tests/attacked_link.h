@@ -25,8 +25,7 @@
 #define BACKLOG	20		/* packets that the attacked keep queued */
 /* Services, for what newcomers have to their credit, and stations after a pause. */
 #define WARM_UP	2000
-/* Bytes: LASACK_PENDING, and the ACK that exceeds it on top, and the one after it. */
-#define LASACK_MOST_PENDING	((3072 + 3 * 192) << 10)
+#define LASACK_MOST_PENDING	(1024 << 10)	/* bytes, see lasack_charge.h */
 #define LINK	(10000000 / 8)	/* bytes a second, where time matters */
 
 enum mark { NOBODY, VICTIM, OTHER, ATTACKER, PROBE, __MARKS };
