@@ -19,8 +19,8 @@
  * - After a pause one is not further behind than LASACK_LAG.
  *   What its ACKs were charged beyond that, pays for those of them that acknowledge nothing.
  * - An ACK number is believed if it is near the last one. If it is not, it becomes a candidate:
- *   another ACK near it makes counting begin anew there, and nobody is charged for the
- *   jump. If that is behind, what was charged lately is given back: what forged ACKs do, the
+ *   another ACK near it makes counting begin anew there, and of the jump no more than that is
+ *   charged. If that is behind, what was charged lately is given back: what forged ACKs do, the
  *   next real ones undo. ACKs that wait are not believed without end either.
  * - A SYN begins a new life of a connection that has ended or done nothing for a second.
  *
@@ -239,7 +239,9 @@ u32 lasack_flow_acked(struct lasack_queue *q, struct lasack_flow *flow,
 	}
 	if ((flow->doubted & bit) && seg->ack_seq - flow->candidate - 1 < LASACK_BELIEVED) {
 		lasack_flow_resynchronise(q, flow, seg);
-		return flow->pending > LASACK_PENDING ? 0 : clamp_t(s32, advance, 0, LASACK_BELIEVED);
+		if (flow->pending > LASACK_PENDING)
+			return 0;
+		return clamp_t(s32, advance, 0, LASACK_BELIEVED);
 	}
 	flow->candidate = seg->ack_seq;
 	flow->doubted = bit;
