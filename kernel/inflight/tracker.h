@@ -29,8 +29,8 @@ struct inflight {
 	u64			throttled;
 	u64			early;
 
-	/* what each packet needs */
-	spinlock_t		lock ____cacheline_aligned;	/* irq-safe: packets are freed anywhere */
+	/* what each packet needs; the lock irq-safe, for packets are freed anywhere */
+	spinlock_t		lock ____cacheline_aligned;
 	bool			waits;	/* the discipline, for room */
 	bool			released;
 	bool			batch_over;
