@@ -10,6 +10,10 @@
  * others of the class would get what they leave. In a class where none counts,
  * the new ones together are one, and each counts when the time is over.
  *
+ * A FIN or RST ends a connection at once. Anybody may have sent it: one that goes on
+ * moving bytes counts again at once too. No more than ACKWRR_COUNTED of a class
+ * count, whatever is forged: no weight is larger with fixed weights.
+ *
  * No queue, no lock, no clock of its own.
  */
 #include <linux/limits.h>
@@ -33,19 +37,39 @@ void ackwrr_active_clear(struct ackwrr_active *active)
 void ackwrr_activity_refresh(struct ackwrr_active *active,
 			     struct ackwrr_activity *activity, u64 now)
 {
-	if (!ackwrr_activity_counts(activity))
+	if (activity->seen == now || !ackwrr_activity_counts(activity))
 		return;
 	list_move_tail(&activity->node, &active->line);
 	activity->seen = now;
 }
 
-void ackwrr_activity_stop(struct ackwrr_active *active, struct ackwrr_activity *activity)
+static void ackwrr_activity_start(struct ackwrr_active *active,
+				  struct ackwrr_activity *activity, u64 now)
+{
+	if (active->count >= ACKWRR_COUNTED)
+		return;
+	list_add_tail(&activity->node, &active->line);
+	activity->seen = now;
+	activity->ended = false;
+	active->count++;
+}
+
+/* It falls silent, or, if @ended, has said that it ends. */
+void ackwrr_activity_stop(struct ackwrr_active *active, struct ackwrr_activity *activity,
+			  bool ended)
 {
 	activity->moved = 0;
 	if (!ackwrr_activity_counts(activity))
 		return;
 	list_del_init(&activity->node);
+	activity->ended = ended;
 	active->count--;
+}
+
+/* It counted when it said that it ends, and has gone on since. */
+static bool ackwrr_activity_goes_on(const struct ackwrr_activity *activity, u64 now)
+{
+	return activity->ended && now - activity->seen <= ACKWRR_WINDOW_NS;
 }
 
 /* Does a new one use its share? If not, the comparison starts anew. */
@@ -92,11 +116,8 @@ void ackwrr_activity_moved(struct ackwrr_active *active, struct ackwrr_activity 
 		return;
 	}
 	active->new_seen = now;
-	if (!ackwrr_activity_lasts(activity, clock, now))
-		return;
-	list_add_tail(&activity->node, &active->line);
-	activity->seen = now;
-	active->count++;
+	if (ackwrr_activity_goes_on(activity, now) || ackwrr_activity_lasts(activity, clock, now))
+		ackwrr_activity_start(active, activity, now);
 }
 
 /* One that counts and has been silent for too long at @now (ns), or NULL. */

@@ -21,6 +21,7 @@
 #include "ackwrr/ackwrr_fifo.h"
 #include "ackwrr/ackwrr_qdisc.h"
 #include "common/fifo_child.h"
+#include "common/gso_enqueue.h"
 
 /* With auto a connection may have that part of "limit" in the FIFO of ACKs. */
 #define ACKWRR_ACK_SHARE	8
@@ -31,11 +32,11 @@ struct ackwrr_skb_cb {
 	u32	place:30,	/* of its connection, from 1; 0: none */
 		listed:1,	/* among the connection's pure ACKs */
 		ack:1;		/* ack_seq is valid */
-	u32	ack_seq;
-	union {
+	union {		/* in no two cache lines */
 		u32		payload;	/* bytes, unless listed */
 		struct sk_buff	*younger;	/* the connection's next ACK, if listed */
 	};
+	u32	ack_seq;
 } __packed __aligned(4);
 
 static struct ackwrr_skb_cb *ackwrr_cb(const struct sk_buff *skb)
@@ -47,7 +48,7 @@ static struct ackwrr_skb_cb *ackwrr_cb(const struct sk_buff *skb)
 static struct ackwrr_flow *ackwrr_cb_flow(const struct ackwrr_sched_data *q,
 					  const struct ackwrr_skb_cb *cb)
 {
-	return cb->place ? &q->flows.places[cb->place - 1] : NULL;
+	return cb->place ? ackwrr_flow_at(&q->flows, cb->place - 1) : NULL;
 }
 
 /* The packet leaves the FIFO; if it is listed, it is its connection's oldest ACK. */
@@ -122,7 +123,8 @@ static void ackwrr_fifo_drop(struct Qdisc *sch, struct sk_buff *skb, struct sk_b
 	qdisc_qstats_drop(fifo);
 	qdisc_qlen_dec(sch);
 	qstats_backlog_sub(sch, len);
-	qdisc_drop(skb, sch, to_free);
+	__qdisc_qstats_drop(sch, gso_segments(skb));
+	__qdisc_drop(skb, to_free);
 	qdisc_tree_reduce_backlog(sch, 1, len);
 }
 
@@ -132,7 +134,7 @@ static void ackwrr_cb_fill(struct ackwrr_sched_data *q, struct sk_buff *skb, int
 	struct ackwrr_skb_cb *cb = ackwrr_cb(skb);
 
 	cb->arrival = q->arrivals++;
-	cb->place = flow ? flow - q->flows.places + 1 : 0;
+	cb->place = flow ? flow_table_number(q->flows.table, &flow->entry) + 1 : 0;
 	cb->listed = flow && class == ACKWRR_ACK && seg->pure_ack;
 	cb->ack = seg->ack;
 	cb->ack_seq = seg->ack_seq;
@@ -145,7 +147,7 @@ static void ackwrr_cb_fill(struct ackwrr_sched_data *q, struct sk_buff *skb, int
 /* The packet is in the FIFO now. */
 static void ackwrr_flow_join(struct ackwrr_flow *flow, struct sk_buff *skb)
 {
-	ackwrr_flow_waits(flow);
+	flow->waiting++;
 	if (!ackwrr_cb(skb)->listed)
 		return;
 	if (flow->acks++)
@@ -179,7 +181,9 @@ int ackwrr_fifo_enqueue(struct sk_buff *skb, struct Qdisc *sch, int class,
 		victim = ackwrr_fifo_victim(q, flow);
 		if (!victim && !flow && fifo->q.qlen >= q->limit) {
 			qdisc_qstats_drop(fifo);
-			return qdisc_drop(skb, sch, to_free);
+			__qdisc_qstats_drop(sch, gso_segments(skb));
+			__qdisc_drop(skb, to_free);
+			return NET_XMIT_DROP;
 		}
 		skb->prev = fifo->q.tail;
 	}
@@ -279,9 +283,23 @@ static void ackwrr_fifo_trim_one(struct Qdisc *sch, int class, unsigned int *pac
 		(*packets)++;
 		*bytes += qdisc_pkt_len(skb);
 		qdisc_qstats_drop(fifo);
-		qdisc_qstats_drop(sch);
+		__qdisc_qstats_drop(sch, gso_segments(skb));
 		rtnl_kfree_skbs(skb, skb);
 	}
+}
+
+/* The packets that wait in a class, a GSO packet of our FIFO as its segments. */
+u32 ackwrr_fifo_segments(const struct ackwrr_sched_data *q, int class)
+{
+	const struct Qdisc *child = q->classes[class].child;
+	const struct sk_buff *skb;
+	u32 segments = 0;
+
+	if (!q->classes[class].own_child)
+		return child->q.qlen;
+	for (skb = child->q.head; skb; skb = skb->next)
+		segments += gso_segments(skb);
+	return segments;
 }
 
 /* A smaller limit takes the oldest packets. The parents are told once. */

@@ -20,6 +20,7 @@ struct ackwrr_flow *ackwrr_fifo_taken(struct ackwrr_sched_data *q, int class,
 int ackwrr_fifo_first_come(const struct ackwrr_sched_data *q);
 void ackwrr_fifo_forget_flows(struct ackwrr_sched_data *q);
 void ackwrr_fifo_set_limits(struct ackwrr_sched_data *q);
+u32 ackwrr_fifo_segments(const struct ackwrr_sched_data *q, int class);
 void ackwrr_fifo_trim(struct Qdisc *sch);
 
 #endif

@@ -12,6 +12,7 @@
 #include "ackwrr/ackwrr_activity.c"
 #include "ackwrr/ackwrr_flows.c"
 #include "ackwrr/ackwrr_share.c"
+#include "common/flow_table.c"
 #include "common/tests/segments.h"
 
 #define MSS	1448
@@ -44,21 +45,24 @@ static void cell_exit(struct kunit *test)
 
 static void arrive(struct cell *cell, struct tcp_segment seg)
 {
-	ackwrr_flows_arrive(&cell->flows, &cell->share, &seg, cell->now);
+	struct ackwrr_flow *flow;
+
 	ackwrr_flows_advance(&cell->flows, &cell->share, cell->now);
+	flow = ackwrr_flows_arrive(&cell->flows, &cell->share, &seg);
+	if (flow)
+		ackwrr_flow_settle(&cell->flows, flow);
 }
 
 static void sent(struct cell *cell, struct tcp_segment seg)
 {
+	struct ackwrr_flow *flow = seg.syn ? NULL : ackwrr_flows_find(&cell->flows, &seg);
 	const struct ackwrr_moved moved = {
 		.payload = seg.payload,
-		.ack = seg.ack,
+		.ack = flow && ackwrr_flow_believed(flow, &seg),
 		.ack_seq = seg.ack_seq,
 	};
 
-	ackwrr_flows_sent(&cell->flows, &cell->share,
-			  seg.syn ? NULL : ackwrr_flows_find(&cell->flows, &seg), &moved,
-			  cell->now);
+	ackwrr_flows_sent(&cell->flows, &cell->share, flow, &moved);
 }
 
 /* The next ACK of upload @id, for @bytes more. */
@@ -226,8 +230,8 @@ static void a_held_ack_is_activity(struct kunit *test)
 
 	go_on(cell, 1, 1, SETTLE);
 	seg = next_ack(cell, 0, 2 * MSS);
-	flow = ackwrr_flows_arrive(&cell->flows, &cell->share, &seg, cell->now);
-	ackwrr_flow_waits(flow);
+	flow = ackwrr_flows_arrive(&cell->flows, &cell->share, &seg);
+	flow->waiting++;
 	flow->acks++;
 	go_on(cell, 1, 0, SETTLE);
 	expect_estimates(test, 1, 1, 0);
@@ -262,7 +266,7 @@ static void a_scan_moves_nothing(struct kunit *test)
 			go_on(cell, 2, 2, 50 * NSEC_PER_MSEC);
 		expect_estimates(test, 2, 2, 10);
 	}
-	KUNIT_EXPECT_LE(test, cell->flows.known, ACKWRR_FLOWS);
+	KUNIT_EXPECT_LE(test, cell->flows.table->flows, ACKWRR_FLOWS);
 	KUNIT_EXPECT_EQ(test, cell->flows.active[ACKWRR_DATA].count, 2);
 	KUNIT_EXPECT_EQ(test, cell->flows.active[ACKWRR_ACK].count, 2);
 }
@@ -278,9 +282,10 @@ static void more_than_there_is_room_for(struct kunit *test)
 			arrive(cell, data(1000 + id, 50 * MSS));
 		cell->now += NSEC_PER_SEC;
 	}
-	/* The newcomers take one place, each from the one before. */
-	KUNIT_EXPECT_EQ(test, cell->flows.active[ACKWRR_DATA].count, ACKWRR_FLOWS - 1);
-	KUNIT_EXPECT_EQ(test, cell->flows.known, ACKWRR_FLOWS);
+	/* Those that count keep their places; the newcomers take each other's. */
+	KUNIT_EXPECT_EQ(test, cell->flows.active[ACKWRR_DATA].count, TC_ACKWRR_WEIGHT_MAX);
+	KUNIT_EXPECT_EQ(test, cell->flows.table->flows, ACKWRR_FLOWS);
+	KUNIT_EXPECT_EQ(test, cell->flows.overflow, 0);
 }
 
 static u64 charged(struct kunit *test)
@@ -298,9 +303,11 @@ static u64 charged_to_begin_with(struct kunit *test)
 	arrive(cell, ack(1, 1000));	/* counting starts */
 	sent(cell, ack(1, 1000));
 	KUNIT_EXPECT_EQ(test, charged(test), 0);
+	arrive(cell, ack(1, 51000));	/* no receiver acknowledges more than 64 KiB at once */
 	arrive(cell, ack(1, 101000));
 	sent(cell, ack(1, 101000));
 	cell->now += NSEC_PER_SEC;	/* it counts from here on */
+	arrive(cell, ack(1, 151000));
 	arrive(cell, ack(1, 201000));
 	KUNIT_EXPECT_EQ(test, charged(test), 200000);
 	sent(cell, ack(1, 101000));	/* an old one: makes no room */
