@@ -58,8 +58,8 @@ static void lasack_heap_rise(struct lasack_heap *heap, u32 at, struct lasack_hea
 }
 
 /*
- * The entry belongs at place @at or below. Places without an entry have the largest key, so
- * there are always four children to look at.
+ * The entry belongs at place @at or below. Places without an entry have a key that no item has,
+ * the largest, so there are always four children to look at.
  */
 static void lasack_heap_fall(struct lasack_heap *heap, u32 at, struct lasack_heap_entry entry)
 {
@@ -95,7 +95,7 @@ static struct lasack_heap_entry lasack_heap_pop_last(struct lasack_heap *heap)
  * lasack_heap_add() - an item comes
  * @heap: the heap
  * @item: not in it
- * @key: its key
+ * @key: its key, less than U64_MAX
  * @tie: decides between equal keys
  */
 void lasack_heap_add(struct lasack_heap *heap, u32 item, u64 key, u32 tie)
@@ -127,7 +127,7 @@ void lasack_heap_remove(struct lasack_heap *heap, u32 item)
  * lasack_heap_update() - an item has another key
  * @heap: the heap
  * @item: in it
- * @key: its key now
+ * @key: its key now, less than U64_MAX
  * @tie: decides between equal keys
  */
 void lasack_heap_update(struct lasack_heap *heap, u32 item, u64 key, u32 tie)

@@ -77,7 +77,7 @@ static bool lasack_is_control_port(__be16 port)
 }
 
 /* Without these there is no address, no name and no next hop. */
-static bool lasack_is_control(const struct lasack_queue *q, const struct tcp_segment *seg)
+static bool lasack_packet_is_control(const struct lasack_queue *q, const struct tcp_segment *seg)
 {
 	switch (seg->class) {
 	case SEGMENT_NOT_IP:
@@ -129,7 +129,7 @@ struct lasack_flow *lasack_queue_flow(struct lasack_queue *q, const struct tcp_s
 	u32 hash;
 
 	if (seg->class != SEGMENT_TCP) {
-		if (lasack_is_control(q, seg))
+		if (lasack_packet_is_control(q, seg))
 			return lasack_shared(q, LASACK_CONTROL);
 		if (!segment_has_key(seg))
 			return lasack_shared(q, LASACK_OTHER);
@@ -143,11 +143,6 @@ struct lasack_flow *lasack_queue_flow(struct lasack_queue *q, const struct tcp_s
 		q->table->counts.expired++;
 	}
 	return lasack_queue_new_flow(q, &seg->key, hash);
-}
-
-static bool lasack_flow_is_control(const struct lasack_queue *q, const struct lasack_flow *flow)
-{
-	return flow == lasack_shared(q, LASACK_CONTROL);
 }
 
 /* A SYN of the same addresses and ports: another connection? */
@@ -174,7 +169,7 @@ static void lasack_queue_append(struct lasack_queue *q, struct lasack_flow *flow
 				struct sk_buff *skb, u32 payload, u32 acked)
 {
 	struct lasack_skb_cb *cb = lasack_cb(skb);
-	bool control = lasack_flow_is_control(q, flow);
+	bool control = lasack_is_control(q, flow);
 
 	cb->seq = ++q->seq;
 	cb->arrival = q->now >> LASACK_ARRIVAL_SHIFT;
@@ -296,7 +291,7 @@ static void lasack_queue_note_delay(struct lasack_queue *q, const struct lasack_
 /* The flow has no packets any more. */
 static void lasack_queue_idle(struct lasack_queue *q, struct lasack_flow *flow)
 {
-	if (!lasack_flow_is_control(q, flow))
+	if (!lasack_is_control(q, flow))
 		lasack_order_leave(q, flow);
 	if (flow->shared) {
 		/* Its past says nothing about the next packet's connection. */
@@ -348,7 +343,7 @@ static struct sk_buff *lasack_queue_take(struct lasack_queue *q, struct lasack_f
 	skb_mark_not_on_list(skb);
 	flow->account.packets--;
 	q->memory -= lasack_cb(skb)->memory;
-	if (!lasack_flow_is_control(q, flow)) {
+	if (!lasack_is_control(q, flow)) {
 		q->packets--;
 		if (lasack_is_grouped(q))
 			lasack_station_at(q, flow)->account.packets--;
@@ -359,7 +354,7 @@ static struct sk_buff *lasack_queue_take(struct lasack_queue *q, struct lasack_f
 		lasack_queue_lost(q, flow, lasack_cb(skb));
 	if (!flow->head)
 		lasack_queue_idle(q, flow);
-	else if (!lasack_flow_is_control(q, flow))
+	else if (!lasack_is_control(q, flow))
 		lasack_order_changed(q, flow);
 	if (q->dropping && q->packets < q->drop_below)
 		lasack_order_drop_no_more(q);

@@ -93,10 +93,21 @@ static inline struct lasack_flow *lasack_shared(const struct lasack_queue *q,
 	return lasack_flow_at(q, q->table->size + which);
 }
 
+static inline bool lasack_is_control(const struct lasack_queue *q, const struct lasack_flow *flow)
+{
+	return flow == lasack_shared(q, LASACK_CONTROL);
+}
+
 /* Do stations order the service? */
 static inline bool lasack_is_grouped(const struct lasack_queue *q)
 {
 	return q->stations;
+}
+
+/* Does the flow share its station's service? Control packets are no station's. */
+static inline bool lasack_has_station(const struct lasack_queue *q, const struct lasack_flow *flow)
+{
+	return q->shape.by_station && !lasack_is_control(q, flow);
 }
 
 static inline struct lasack_station *lasack_station_at(const struct lasack_queue *q,
