@@ -5,6 +5,7 @@
 #ifndef COMMON_FLOW_TABLE_H
 #define COMMON_FLOW_TABLE_H
 
+#include <linux/build_bug.h>
 #include <linux/types.h>
 #include "common/tcp_segment.h"
 
@@ -64,9 +65,6 @@ struct flow_table *flow_table_create(u32 size, u32 more, u32 entry_bits);
 void flow_table_free(struct flow_table *table);
 void flow_table_set_idle(struct flow_table *table, u64 ns);
 
-u32 flow_table_hash(const struct flow_table *table, const struct segment_key *key);
-struct flow_entry *flow_table_find(const struct flow_table *table,
-				   const struct segment_key *key, u32 hash);
 struct flow_entry *flow_table_add(struct flow_table *table,
 				  const struct segment_key *key, u32 hash, u32 now);
 struct flow_entry *flow_table_adopt(struct flow_table *table,
@@ -83,6 +81,52 @@ void flow_table_sweep(struct flow_table *table, u32 now);
 static inline struct flow_entry *flow_table_place(const struct flow_table *table, u32 number)
 {
 	return table->places + ((size_t)number << table->entry_bits);
+}
+
+static inline u32 *flow_table_bucket(const struct flow_table *table, u32 hash)
+{
+	return &table->buckets[hash & table->bucket_mask];
+}
+
+/**
+ * flow_table_hash() - the hash of a key
+ * @table: the table, whose secret counts
+ * @key: the key
+ */
+static inline u32 flow_table_hash(const struct flow_table *table, const struct segment_key *key)
+{
+	const u64 *secret = table->secret;
+	const u32 *words = (const u32 *)key;
+	u64 sum = secret[0];
+	u32 i;
+
+	BUILD_BUG_ON(sizeof(*key) % sizeof(u64));
+	for (i = 0; i < FLOW_KEY_WORDS; i += 2)
+		sum += (words[i] + secret[i + 1]) * (words[i + 1] + secret[i + 2]);
+	return sum >> 32;
+}
+
+/**
+ * flow_table_find() - a flow by its key
+ * @table: the table
+ * @key: the key
+ * @hash: its hash
+ *
+ * Return: the flow or NULL.
+ */
+static inline struct flow_entry *flow_table_find(const struct flow_table *table,
+						 const struct segment_key *key, u32 hash)
+{
+	u32 number = *flow_table_bucket(table, hash);
+	struct flow_entry *entry;
+
+	while (number) {
+		entry = flow_table_place(table, number - 1);
+		if (likely(entry->hash == hash && segment_key_equal(&entry->key, key)))
+			return entry;
+		number = entry->next;
+	}
+	return NULL;
 }
 
 /* The place a flow is in. */
