@@ -60,7 +60,8 @@ struct lasack_skb_cb {
 	u32	arrival;	/* the queue's time in units of 2^10 ns */
 	u32	memory;		/* truesize, bytes */
 	u32	acked;		/* bytes it was the first to acknowledge */
-	u32	cost:30,	/* bytes to charge when it is sent */
+	u32	cost:29,	/* bytes to charge when it is sent */
+		gso:1,		/* it has several segments */
 		fin:1,
 		rst:1;
 };

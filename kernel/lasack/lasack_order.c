@@ -4,12 +4,12 @@
  *
  * Principle: what is compared is what each has attained by now, so a flow whose ACKs
  * arrive while others wait falls behind at once; equals are served in order of
- * arrival. Without stations a heap orders the flows, by keys that may be out of date: sums
+ * arrival. Without stations a tournament orders the flows, by keys that may be out of date: sums
  * only grow, so the first flow whose key is true is the least. A packet that joins a flow
  * moves nothing. (Where a sum does become less the flow is moved at once.)
  *
  * With stations (their flows share what their station gets, or a station is served
- * in runs) a heap orders the stations and a tree each one's flows; both are kept exact.
+ * in runs) a tournament orders the stations and a tree each one's flows; both are kept exact.
  *
  * The order to push out of is made when the queue is full, kept exact, and given up when the queue
  * is half as long. A flow's only packet goes last of all: without it a TCP has nothing
@@ -52,7 +52,7 @@ static bool lasack_flow_can_spare(const struct lasack_queue *q, const struct las
 /* Those that can spare a packet first, the largest sum first. */
 static u64 lasack_drop_key(bool can_spare, u64 sum)
 {
-	return (~sum & ~BIT_ULL(63)) | (can_spare ? 0 : BIT_ULL(63));
+	return LASACK_SUM_MAX - sum + (can_spare ? 0 : LASACK_SUM_MAX + 1);
 }
 
 /* Of equal sums, the newest packet first. */
@@ -60,10 +60,10 @@ static void lasack_drop_update(struct lasack_queue *q, u32 item, bool can_spare,
 {
 	u64 key = lasack_drop_key(can_spare, sum);
 
-	if (lasack_heap_has(&q->drop, item))
-		lasack_heap_update(&q->drop, item, key, ~seq);
+	if (lasack_tournament_has(&q->drop, item))
+		lasack_tournament_update(&q->drop, item, key, ~seq);
 	else
-		lasack_heap_add(&q->drop, item, key, ~seq);
+		lasack_tournament_add(&q->drop, item, key, ~seq);
 }
 
 static void lasack_drop_update_flow(struct lasack_queue *q, const struct lasack_flow *flow)
@@ -85,19 +85,19 @@ static void lasack_station_changed(struct lasack_queue *q, struct lasack_station
 	u64 key;
 
 	if (!rb_first_cached(&station->flows)) {
-		if (lasack_heap_has(&q->order, station->number))
-			lasack_heap_remove(&q->order, station->number);
+		if (lasack_tournament_has(&q->order, station->number))
+			lasack_tournament_remove(&q->order, station->number);
 		if (q->dropping && q->shape.by_station &&
-		    lasack_heap_has(&q->drop, station->number))
-			lasack_heap_remove(&q->drop, station->number);
+		    lasack_tournament_has(&q->drop, station->number))
+			lasack_tournament_remove(&q->drop, station->number);
 		return;
 	}
 	least = lasack_station_least(q, station);
 	key = q->shape.by_station ? station->account.sum : least->account.sum;
-	if (lasack_heap_has(&q->order, station->number))
-		lasack_heap_update(&q->order, station->number, key, lasack_flow_seq(least));
+	if (lasack_tournament_has(&q->order, station->number))
+		lasack_tournament_update(&q->order, station->number, key, lasack_flow_seq(least));
 	else
-		lasack_heap_add(&q->order, station->number, key, lasack_flow_seq(least));
+		lasack_tournament_add(&q->order, station->number, key, lasack_flow_seq(least));
 	if (q->dropping && q->shape.by_station)
 		lasack_drop_update(q, station->number, station->spares, station->account.sum,
 				   lasack_flow_seq(least));
@@ -164,12 +164,12 @@ void lasack_order_join(struct lasack_queue *q, struct lasack_flow *flow)
 		lasack_station_count(station, flow, lasack_flow_can_spare(q, flow));
 		lasack_station_changed(q, station);
 	} else {
-		lasack_heap_add(&q->order, number, flow->account.sum, lasack_flow_seq(flow));
+		lasack_tournament_add(&q->order, number, flow->account.sum, lasack_flow_seq(flow));
 	}
 	if (q->dropping && !q->shape.by_station)
 		lasack_drop_update_flow(q, flow);
 	if (q->shape.floor)
-		lasack_heap_add(&q->wait, number, q->waiting_since[number], lasack_flow_seq(flow));
+		lasack_tournament_add(&q->wait, number, q->waiting_since[number], lasack_flow_seq(flow));
 }
 
 /* The flow has lost its last packet. */
@@ -184,12 +184,12 @@ void lasack_order_leave(struct lasack_queue *q, struct lasack_flow *flow)
 		lasack_station_count(station, flow, false);
 		lasack_station_changed(q, station);
 	} else {
-		lasack_heap_remove(&q->order, number);
+		lasack_tournament_remove(&q->order, number);
 	}
 	if (q->dropping && !q->shape.by_station)
-		lasack_heap_remove(&q->drop, number);
+		lasack_tournament_remove(&q->drop, number);
 	if (q->shape.floor)
-		lasack_heap_remove(&q->wait, number);
+		lasack_tournament_remove(&q->wait, number);
 }
 
 void lasack_order_changed_slow(struct lasack_queue *q, struct lasack_flow *flow)
@@ -206,7 +206,7 @@ void lasack_order_lowered(struct lasack_queue *q, struct lasack_flow *flow)
 	if (lasack_is_grouped(q))
 		lasack_station_move(q, flow, true);
 	else
-		lasack_heap_update(&q->order, lasack_flow_number(q, flow), flow->account.sum,
+		lasack_tournament_update(&q->order, lasack_flow_number(q, flow), flow->account.sum,
 				   lasack_flow_seq(flow));
 	if (q->dropping && !q->shape.by_station)
 		lasack_drop_update_flow(q, flow);
@@ -215,16 +215,15 @@ void lasack_order_lowered(struct lasack_queue *q, struct lasack_flow *flow)
 /* The flow of the least sum, of all. There is one. */
 static struct lasack_flow *lasack_order_least_flow(struct lasack_queue *q)
 {
-	const struct lasack_heap_entry *first = lasack_heap_first(&q->order);
 	struct lasack_flow *flow;
 	u32 seq;
 
 	for (;;) {
-		flow = lasack_flow_at(q, first->item);
+		flow = lasack_flow_at(q, lasack_tournament_first(&q->order));
 		seq = lasack_flow_seq(flow);
-		if (first->key == flow->account.sum && first->tie == seq)
+		if (lasack_tournament_first_is(&q->order, flow->account.sum, seq))
 			return flow;
-		lasack_heap_update(&q->order, first->item, flow->account.sum, seq);
+		lasack_tournament_update_first(&q->order, flow->account.sum, seq);
 	}
 }
 
@@ -246,7 +245,7 @@ struct lasack_flow *lasack_order_next(struct lasack_queue *q)
 		return flow;
 	}
 	if (q->run_left <= 0 || !rb_first_cached(&q->run->flows)) {
-		q->run = &q->stations->place[lasack_heap_first(&q->order)->item];
+		q->run = &q->stations->place[lasack_tournament_first(&q->order)];
 		q->run_left = q->quantum;
 		q->level.current_sum = q->shape.by_station ? q->run->account.sum :
 				       lasack_station_least(q, q->run)->account.sum;
@@ -265,16 +264,16 @@ struct lasack_flow *lasack_order_next(struct lasack_queue *q)
 /* There are packets, and a floor. */
 struct lasack_flow *lasack_order_longest_waiting(struct lasack_queue *q)
 {
-	const struct lasack_heap_entry *first = lasack_heap_first(&q->wait);
 	struct lasack_flow *flow;
-	u32 seq;
+	u32 number, seq;
 
 	for (;;) {
-		flow = lasack_flow_at(q, first->item);
+		number = lasack_tournament_first(&q->wait);
+		flow = lasack_flow_at(q, number);
 		seq = lasack_flow_seq(flow);
-		if (first->key == q->waiting_since[first->item] && first->tie == seq)
+		if (lasack_tournament_first_is(&q->wait, q->waiting_since[number], seq))
 			return flow;
-		lasack_heap_update(&q->wait, first->item, q->waiting_since[first->item], seq);
+		lasack_tournament_update_first(&q->wait, q->waiting_since[number], seq);
 	}
 }
 
@@ -282,7 +281,7 @@ struct lasack_flow *lasack_order_longest_waiting(struct lasack_queue *q)
 static struct lasack_flow *lasack_station_worst(struct lasack_queue *q)
 {
 	struct lasack_station *station =
-		&q->stations->place[lasack_heap_first(&q->drop)->item];
+		&q->stations->place[lasack_tournament_first(&q->drop)];
 	struct rb_node *last = rb_last(&station->flows.rb_root), *node = last;
 	int i;
 
@@ -303,35 +302,35 @@ static struct lasack_flow *lasack_station_worst(struct lasack_queue *q)
  */
 struct lasack_flow *lasack_order_worst(struct lasack_queue *q)
 {
-	const struct lasack_heap_entry *second;
 	struct lasack_flow *flow;
 
 	if (q->shape.by_station)
 		return lasack_station_worst(q);
-	flow = lasack_flow_at(q, lasack_heap_first(&q->drop)->item);
+	flow = lasack_flow_at(q, lasack_tournament_first(&q->drop));
 	if (!q->floor || lasack_flow_can_spare(q, flow) ||
 	    flow != lasack_order_longest_waiting(q))
 		return flow;
-	second = lasack_heap_second(&q->drop);
-	return second ? lasack_flow_at(q, second->item) : flow;
+	if (q->drop.count == 1)
+		return flow;
+	return lasack_flow_at(q, lasack_tournament_second(&q->drop));
 }
 
 /* From now on the order to push out of is kept. */
 void lasack_order_drop(struct lasack_queue *q)
 {
-	const struct lasack_heap_entry *entry;
 	struct lasack_station *station;
 	struct rb_node *node;
-	u32 i;
+	u32 leaf, item;
 
 	q->dropping = true;
-	for (i = 0; i < q->order.count; i++) {
-		entry = &q->order.entries[i];
+	for (leaf = 0; leaf < q->order.leaves; leaf++) {
+		if (!lasack_tournament_at(&q->order, leaf, &item))
+			continue;
 		if (!lasack_is_grouped(q)) {
-			lasack_drop_update_flow(q, lasack_flow_at(q, entry->item));
+			lasack_drop_update_flow(q, lasack_flow_at(q, item));
 			continue;
 		}
-		station = &q->stations->place[entry->item];
+		station = &q->stations->place[item];
 		if (q->shape.by_station) {
 			lasack_station_changed(q, station);
 			continue;
@@ -344,7 +343,7 @@ void lasack_order_drop(struct lasack_queue *q)
 void lasack_order_drop_no_more(struct lasack_queue *q)
 {
 	q->dropping = false;
-	lasack_heap_clear(&q->drop);
+	lasack_tournament_clear(&q->drop);
 }
 
 /* Takes all flows out of the orders, which may be wrong; they have to join again. */
@@ -353,9 +352,9 @@ void lasack_order_clear(struct lasack_queue *q)
 	u32 i;
 
 	lasack_order_drop_no_more(q);
-	lasack_heap_clear(&q->order);
+	lasack_tournament_clear(&q->order);
 	if (q->shape.floor)
-		lasack_heap_clear(&q->wait);
+		lasack_tournament_clear(&q->wait);
 	for (i = 0; lasack_is_grouped(q) && i < ARRAY_SIZE(q->stations->place); i++) {
 		q->stations->place[i].flows = RB_ROOT_CACHED;
 		q->stations->place[i].spares = 0;

@@ -27,6 +27,7 @@
 #include <linux/in.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
+#include <linux/prefetch.h>
 #include <linux/slab.h>
 #include "lasack/lasack_charge.h"
 #include "lasack/lasack_observe.h"
@@ -180,6 +181,7 @@ static void lasack_queue_append(struct lasack_queue *q, struct lasack_flow *flow
 	cb->arrival = q->now >> LASACK_ARRIVAL_SHIFT;
 	cb->memory = skb->truesize;
 	cb->acked = acked;
+	cb->gso = skb_is_gso(skb);
 	cb->cost = lasack_flow_cost(q, flow, skb, payload, acked);
 	lasack_flow_admit(q, flow, cb->cost + acked);
 	q->memory += cb->memory;
@@ -345,6 +347,8 @@ static struct sk_buff *lasack_queue_take(struct lasack_queue *q, struct lasack_f
 	if (sent && q->timed)
 		lasack_queue_note_delay(q, flow);
 	flow->head = skb->next;
+	/* The order is about to look at it. */
+	prefetch(flow->head);
 	skb_mark_not_on_list(skb);
 	flow->account.packets--;
 	q->memory -= lasack_cb(skb)->memory;

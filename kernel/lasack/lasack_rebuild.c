@@ -255,8 +255,8 @@ static int lasack_queue_init(struct lasack_queue *q)
 		lasack_shared(q, i)->shared = 1;
 		lasack_shared(q, i)->is_new = 1;
 	}
-	if (lasack_heap_init(&q->order, grouped ? LASACK_STATIONS + 1 : places) ||
-	    lasack_heap_init(&q->drop, q->shape.by_station ? LASACK_STATIONS + 1 : places))
+	if (lasack_tournament_init(&q->order, grouped ? LASACK_STATIONS + 1 : places) ||
+	    lasack_tournament_init(&q->drop, q->shape.by_station ? LASACK_STATIONS + 1 : places))
 		return -ENOMEM;
 	if (grouped) {
 		q->stations = lasack_stations_create();
@@ -267,7 +267,7 @@ static int lasack_queue_init(struct lasack_queue *q)
 	if (!q->shape.floor)
 		return 0;
 	q->waiting_since = kvcalloc(places, sizeof(*q->waiting_since), GFP_KERNEL);
-	return q->waiting_since ? lasack_heap_init(&q->wait, places) : -ENOMEM;
+	return q->waiting_since ? lasack_tournament_init(&q->wait, places) : -ENOMEM;
 }
 
 /**
@@ -296,9 +296,9 @@ void lasack_queue_free(struct lasack_queue *q)
 	if (!q)
 		return;
 	flow_table_free(q->table);
-	lasack_heap_destroy(&q->order);
-	lasack_heap_destroy(&q->drop);
-	lasack_heap_destroy(&q->wait);
+	lasack_tournament_destroy(&q->order);
+	lasack_tournament_destroy(&q->drop);
+	lasack_tournament_destroy(&q->wait);
 	kvfree(q->stations);
 	kvfree(q->nodes);
 	kvfree(q->waiting_since);

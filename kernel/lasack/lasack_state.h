@@ -6,7 +6,7 @@
 #define LASACK_STATE_H
 
 #include "lasack/lasack_flow.h"
-#include "lasack/lasack_heap.h"
+#include "lasack/lasack_tournament.h"
 #include "lasack/lasack_station.h"
 #include "lasack/lasack_sum.h"
 
@@ -47,9 +47,9 @@ struct lasack_queue {
 	struct lasack_shape	shape;
 	u32			overhead;	/* bytes that a packet counts for at least */
 	struct flow_table	*table;		/* of struct lasack_flow */
-	struct lasack_heap	order;		/* to serve: stations if there are any, or flows */
-	struct lasack_heap	drop;		/* to push out of: as order */
-	struct lasack_heap	wait;		/* flows, the longest waiting first: with a floor */
+	struct lasack_tournament	order;		/* to serve: stations if there are any, or flows */
+	struct lasack_tournament	drop;		/* to push out of: as order */
+	struct lasack_tournament	wait;		/* flows, the longest waiting first: with a floor */
 	bool			dropping;	/* the queue was full lately: drop is kept */
 	u32			drop_below;	/* packets: with fewer it is not */
 	struct lasack_decay	decay;

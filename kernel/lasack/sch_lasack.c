@@ -36,9 +36,10 @@
 /* One packet in so many tells how long it waited, unless time matters anyway. */
 #define LASACK_DELAY_SAMPLE	8
 
+/* Segments of a packet that is or was queued. Most have one, and nothing more is read of them. */
 static u32 lasack_segs(const struct sk_buff *skb)
 {
-	return skb_is_gso(skb) ? skb_shinfo(skb)->gso_segs : 1;
+	return lasack_cb(skb)->gso ? skb_shinfo(skb)->gso_segs : 1;
 }
 
 /*
@@ -207,7 +208,7 @@ static struct sk_buff *lasack_dequeue(struct Qdisc *sch)
 	skb = lasack_choose(sch);
 	if (!skb)
 		return NULL;
-	qdisc_bstats_update(sch, skb);
+	_bstats_update(&sch->bstats, qdisc_pkt_len(skb), lasack_segs(skb));
 	qdisc_qstats_backlog_dec(sch, skb);
 	qdisc_qlen_dec(sch);
 	return skb;

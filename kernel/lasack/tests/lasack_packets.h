@@ -10,7 +10,7 @@
 #include "common/flow_table.c"
 #include "common/tcp_segment.c"
 #include "lasack/lasack_charge.c"
-#include "lasack/lasack_heap.c"
+#include "lasack/lasack_tournament.c"
 #include "lasack/lasack_observe.c"
 #include "lasack/lasack_order.c"
 #include "lasack/lasack_queue.c"
