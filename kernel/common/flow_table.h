@@ -6,6 +6,7 @@
 #define COMMON_FLOW_TABLE_H
 
 #include <linux/build_bug.h>
+#include <linux/kernel.h>
 #include <linux/types.h>
 #include "common/tcp_segment.h"
 
@@ -88,6 +89,11 @@ static inline u32 *flow_table_bucket(const struct flow_table *table, u32 hash)
 	return &table->buckets[hash & table->bucket_mask];
 }
 
+static inline u64 flow_hash_word(u64 word, const u64 *secret)
+{
+	return (lower_32_bits(word) + secret[0]) * (upper_32_bits(word) + secret[1]);
+}
+
 /**
  * flow_table_hash() - the hash of a key
  * @table: the table, whose secret counts
@@ -95,15 +101,12 @@ static inline u32 *flow_table_bucket(const struct flow_table *table, u32 hash)
  */
 static inline u32 flow_table_hash(const struct flow_table *table, const struct segment_key *key)
 {
-	const u64 *secret = table->secret;
-	const u32 *words = (const u32 *)key;
-	u64 sum = secret[0];
-	u32 i;
+	const u64 *words = key->words, *secret = table->secret;
 
-	BUILD_BUG_ON(sizeof(*key) % sizeof(u64));
-	for (i = 0; i < FLOW_KEY_WORDS; i += 2)
-		sum += (words[i] + secret[i + 1]) * (words[i + 1] + secret[i + 2]);
-	return sum >> 32;
+	BUILD_BUG_ON(FLOW_KEY_WORDS != 10);
+	return (flow_hash_word(words[0], &secret[1]) + flow_hash_word(words[1], &secret[3]) +
+		flow_hash_word(words[2], &secret[5]) + flow_hash_word(words[3], &secret[7]) +
+		flow_hash_word(words[4], &secret[9]) + secret[0]) >> 32;
 }
 
 /**

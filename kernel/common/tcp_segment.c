@@ -338,17 +338,21 @@ static enum segment_class segment_parse_at(const struct sk_buff *skb,
 }
 
 /*
- * The rest of the key of a packet as most are. The ports are read and written as one word:
- * they are about to be read as one.
+ * The rest of the key of a packet as most are, written as one word: it is about to be read as
+ * one.
  */
 static void segment_set_ports(struct tcp_segment *seg, const struct tcphdr *th, u16 family)
 {
 	u32 ports = get_unaligned((const u32 *)th);
 
-	seg->key.ports = (__force __be32)(seg->reversed ? rol32(ports, 16) : ports);
-	seg->key.protocol = IPPROTO_TCP;
-	seg->key.class = SEGMENT_TCP;
-	seg->key.family = family;
+	if (seg->reversed)
+		ports = rol32(ports, 16);
+#ifdef __LITTLE_ENDIAN
+	seg->key.words[4] = (u64)family << 48 | (u64)SEGMENT_TCP << 40 |
+			    (u64)IPPROTO_TCP << 32 | ports;
+#else
+	seg->key.words[4] = (u64)ports << 32 | IPPROTO_TCP << 24 | SEGMENT_TCP << 16 | family;
+#endif
 }
 
 /* IPv4 without options and TCP, all headers in the linear part. As segment_parse_fast(). */

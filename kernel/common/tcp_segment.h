@@ -30,10 +30,7 @@ struct segment_key {
 	union {
 		struct {
 			struct in6_addr	addr[2];	/* IPv4 as ::ffff:a.b.c.d */
-			union {
-				__be16	port[2];	/* 0 where the class has none */
-				__be32	ports;
-			};
+			__be16		port[2];	/* 0 where the class has none */
 			u8		protocol;	/* IPPROTO_* */
 			u8		class;		/* enum segment_class */
 			u16		family;		/* ETH_P_IP or ETH_P_IPV6, host order */

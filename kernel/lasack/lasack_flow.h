@@ -48,11 +48,18 @@ struct lasack_flow {
 				served:1,	/* in this life */
 				is_new:1,	/* its sum is not set yet */
 				spare:1,	/* counted as such by its station */
-				aborted:1;	/* RST: forgotten once idle */
+				aborted:1,	/* RST: forgotten once idle */
+				control:1;	/* the shared one that comes first */
 } __aligned(128);
 
 #define LASACK_FLOW_BITS	7	/* its size as a power of two */
 static_assert(sizeof(struct lasack_flow) == 1 << LASACK_FLOW_BITS);
+
+/* A packet's time of arrival, in units of 2^10 ns. */
+#define LASACK_ARRIVAL_SHIFT	10
+
+/* No packet costs more, bytes. */
+#define LASACK_COST_MAX		((1U << 29) - 1)
 
 /* What a packet remembers until it is sent; 20 bytes are all it has. */
 struct lasack_skb_cb {

@@ -32,7 +32,7 @@ static void lasack_queue_order(struct lasack_queue *q)
 	for (i = 0; i < lasack_queue_places(q); i++) {
 		flow = lasack_flow_at(q, i);
 		flow->spare = 0;
-		if (flow->head && flow != lasack_shared(q, LASACK_CONTROL))
+		if (flow->head && !flow->control)
 			lasack_order_join(q, flow);
 	}
 }
@@ -158,7 +158,7 @@ static void lasack_queue_adopt_stations(struct lasack_queue *q, const struct las
 	}
 	for (i = 0; i < lasack_queue_places(q); i++) {
 		flow = lasack_flow_at(q, i);
-		if (!flow->head || flow == lasack_shared(q, LASACK_CONTROL))
+		if (!flow->head || flow->control)
 			continue;
 		if (!lasack_is_grouped(from))
 			flow->station = flow->shared ? LASACK_STATION_SHARED :
@@ -255,6 +255,7 @@ static int lasack_queue_init(struct lasack_queue *q)
 		lasack_shared(q, i)->shared = 1;
 		lasack_shared(q, i)->is_new = 1;
 	}
+	lasack_shared(q, LASACK_CONTROL)->control = 1;
 	if (lasack_tournament_init(&q->order, grouped ? LASACK_STATIONS + 1 : places) ||
 	    lasack_tournament_init(&q->drop, q->shape.by_station ? LASACK_STATIONS + 1 : places))
 		return -ENOMEM;

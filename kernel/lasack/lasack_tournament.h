@@ -70,6 +70,18 @@ static inline u32 lasack_tournament_first(const struct lasack_tournament *t)
 	return t->items[lasack_tournament_first_leaf(t)];
 }
 
+/*
+ * The best of the 4^rounds-th part of all leaves where @leaf is: it may be the first soon. There
+ * are items.
+ */
+static inline u32 lasack_tournament_contender(const struct lasack_tournament *t, u32 leaf,
+					      u32 rounds)
+{
+	u32 round = t->last - min(t->last, rounds), at = leaf >> (2 * round);
+
+	return t->items[lower_32_bits(t->rounds[round][at / 4].tie_leaf[at % 4])];
+}
+
 /* Has the first item, which there is, this key? */
 static inline bool lasack_tournament_first_is(const struct lasack_tournament *t, u64 key, u32 tie)
 {
