@@ -163,6 +163,8 @@ static struct sk_buff *ackwrr_choose(struct Qdisc *sch)
 	while ((class = ackwrr_next(q, waiting)) >= 0) {
 		skb = qdisc_dequeue_peeked(q->classes[class].child);
 		if (skb) {
+			if (q->classes[class].own_child)
+				fifo_child_prefetch(q->classes[class].child);
 			ackwrr_served(q, class, skb);
 			return skb;
 		}

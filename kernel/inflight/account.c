@@ -119,10 +119,10 @@ inflight_account_station(struct inflight_account *account, u64 address)
 static bool inflight_is_asleep(const struct inflight_account *account,
 			       const struct inflight_station *station)
 {
-	u64 overtaken_at = account->freed_station == station ? account->others_freed_at :
-							       account->freed_at;
-
-	return station->stalled_at && overtaken_at >= station->stalled_at;
+	if (likely(!station->stalled_at))
+		return false;
+	return station->stalled_at <= (account->freed_station == station ?
+				       account->others_freed_at : account->freed_at);
 }
 
 /* Does a packet handed down to the station count? */
@@ -164,8 +164,8 @@ void inflight_account_add(struct inflight_account *account,
 	station->packets++;
 	if (!counts)
 		return;
-	if (!station->counted)
-		station->since = now;
+	/* No branch: nobody can tell which station's packet is next. */
+	station->since = station->counted ? station->since : now;
 	station->counted++;
 	station->bytes += bytes;
 	WRITE_ONCE(account->counted, account->counted + 1);
@@ -241,7 +241,7 @@ static void inflight_station_lives(struct inflight_account *account,
 	if (inflight_is_asleep(account, station) && waited > account->stall / 2) {
 		station->dozes = min(station->dozes + 1, INFLIGHT_DOZES);
 		station->prompt = 0;
-	} else if (waited <= account->stall / 2 && station->dozes &&
+	} else if (station->dozes && waited <= account->stall / 2 &&
 		   ++station->prompt == INFLIGHT_PROMPT) {
 		station->dozes--;
 		station->prompt = 0;
@@ -251,10 +251,9 @@ static void inflight_station_lives(struct inflight_account *account,
 	account->doubts = 0;
 	account->excused = 0;
 
-	if (account->freed_station != station) {
-		account->others_freed_at = account->freed_at;
-		account->freed_station = station;
-	}
+	account->others_freed_at = account->freed_station == station ?
+				   account->others_freed_at : account->freed_at;
+	account->freed_station = station;
 	account->freed_at = ticket->at;
 	account->alive = now;
 }

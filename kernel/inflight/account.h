@@ -12,6 +12,7 @@
 
 #define INFLIGHT_STATION_BITS	7
 
+/* In one cache line. */
 struct inflight_station {
 	u64	address;
 	u64	since;		/* ns: last sign of life, or its first that counts */
@@ -22,7 +23,7 @@ struct inflight_station {
 	u32	epoch;		/* packets of an earlier one do not count */
 	u8	dozes;		/* seen lately, up to INFLIGHT_DOZES */
 	u8	prompt;		/* packets in time since */
-};
+} ____cacheline_aligned;
 
 /* What leaves in INFLIGHT_AUTO_NS at best, in this second and the one before. */
 struct inflight_pace {
@@ -62,6 +63,7 @@ struct inflight_ticket {
 	u64	at;		/* ns: when it was handed down */
 	u32	bytes;
 	u32	epoch;		/* the station's, if it counts */
+	u32	number;		/* of its tracker's packets, wraps: the tracker's own */
 	u16	station;	/* its place */
 };
 

@@ -73,32 +73,34 @@ void inflight_followed_add(struct inflight_entry *entry, const struct sk_buff *s
 	spin_unlock(&bucket->lock);
 }
 
-static struct inflight_entry *inflight_take(const void *key)
+static struct inflight_entry *inflight_take(const void *key, unsigned long *flags)
 {
 	struct inflight_bucket *bucket = inflight_bucket(key);
 	struct inflight_entry *entry, **link;
-	unsigned long flags;
 
-	spin_lock_irqsave(&bucket->lock, flags);
+	spin_lock_irqsave(&bucket->lock, *flags);
 	for (link = &bucket->first; (entry = *link); link = &entry->next) {
 		if (entry->key == key) {
 			*link = entry->next;
-			break;
+			spin_unlock(&bucket->lock);
+			return entry;
 		}
 	}
-	spin_unlock_irqrestore(&bucket->lock, flags);
-	return entry;
+	spin_unlock_irqrestore(&bucket->lock, *flags);
+	return NULL;
 }
 
 /**
  * inflight_followed_take() - the entry of a packet
  * @skb: the packet
+ * @flags: of the interrupts, for the caller to restore if there is an entry
  *
- * Return: the entry, no longer in the table, or NULL: there is none.
+ * Return: the entry, no longer in the table, with interrupts off as after
+ * spin_lock_irqsave(); or NULL: there is none.
  */
-struct inflight_entry *inflight_followed_take(const struct sk_buff *skb)
+struct inflight_entry *inflight_followed_take(const struct sk_buff *skb, unsigned long *flags)
 {
-	return inflight_take(skb);
+	return inflight_take(skb, flags);
 }
 
 /* The key of the socket's oldest entry, or NULL: it has none. */
@@ -126,18 +128,20 @@ static const void *inflight_oldest(const struct sock *sk)
 /**
  * inflight_followed_take_moved() - an entry for a packet that has none
  * @skb: a packet that was given another's destructor and socket
+ * @flags: as in inflight_followed_take()
  *
  * Slow, unless the socket is known to replace its packets.
  *
- * Return: the entry, no longer in the table, or NULL: there is none.
+ * Return: as inflight_followed_take().
  */
-struct inflight_entry *inflight_followed_take_moved(const struct sk_buff *skb)
+struct inflight_entry *inflight_followed_take_moved(const struct sk_buff *skb,
+						    unsigned long *flags)
 {
-	struct inflight_entry *entry = skb->sk ? inflight_take(skb->sk) : NULL;
+	struct inflight_entry *entry = skb->sk ? inflight_take(skb->sk, flags) : NULL;
 	const void *key;
 
 	/* Another processor may be quicker: then there is one less. */
 	while (!entry && (key = inflight_oldest(skb->sk)))
-		entry = inflight_take(key);
+		entry = inflight_take(key, flags);
 	return entry;
 }

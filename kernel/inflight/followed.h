@@ -12,20 +12,20 @@ struct inflight;
 struct sk_buff;
 struct sock;
 
-/* A packet that is out; or a spare one of its tracker. */
+/* A packet that is out; or a spare one of its tracker. In one cache line. */
 struct inflight_entry {
 	struct inflight_entry	*next;	/* in its bucket, or among the spare ones */
 	const void		*key;	/* the packet, or its socket */
 	const struct sock	*sk;
 	void			(*destructor)(struct sk_buff *skb);
 	struct inflight		*inf;
-	u32			number;	/* of its tracker's packets, wraps */
 	struct inflight_ticket	ticket;
 };
 
 void inflight_followed_init(void);
 void inflight_followed_add(struct inflight_entry *entry, const struct sk_buff *skb);
-struct inflight_entry *inflight_followed_take(const struct sk_buff *skb);
-struct inflight_entry *inflight_followed_take_moved(const struct sk_buff *skb);
+struct inflight_entry *inflight_followed_take(const struct sk_buff *skb, unsigned long *flags);
+struct inflight_entry *inflight_followed_take_moved(const struct sk_buff *skb,
+						    unsigned long *flags);
 
 #endif

@@ -51,8 +51,11 @@ static int inflight_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 static struct sk_buff *inflight_choose(struct Qdisc *sch)
 {
 	struct inflight_sched_data *q = qdisc_priv(sch);
+	struct sk_buff *skb = qdisc_dequeue_peeked(q->child);
 
-	return qdisc_dequeue_peeked(q->child);
+	if (q->child->ops == &pfifo_qdisc_ops)
+		fifo_child_prefetch(q->child);
+	return skb;
 }
 
 static struct sk_buff *inflight_dequeue(struct Qdisc *sch)

@@ -156,19 +156,20 @@ static void inflight_note_batch(struct inflight *inf, u32 number)
 /*
  * Some drivers free with interrupts off, and some inside our own transmit:
  * nothing here may sleep, enable interrupts or take the qdisc lock. In an RCU
- * read-side section: another processor may free the tracker's last packet.
+ * read-side section: another processor may free the tracker's last packet, and
+ * it may give up the reference that keeps this module. Interrupts are off since
+ * the entry was taken, and are restored to @flags.
  */
-static void inflight_complete(struct inflight_entry *entry, bool lost)
+static void inflight_complete(struct inflight_entry *entry, bool lost, unsigned long flags)
 {
 	struct inflight_ticket *ticket = &entry->ticket;
 	struct inflight *inf = entry->inf;
 	bool in_transmit, early, wake, last;
 	u64 now = ktime_get_ns();
-	unsigned long flags;
 
-	spin_lock_irqsave(&inf->lock, flags);
+	spin_lock(&inf->lock);
 	in_transmit = inflight_in_transmit(inf);
-	early = in_transmit && (s32)(entry->number - inf->batch) >= 0;
+	early = in_transmit && (s32)(ticket->number - inf->batch) >= 0;
 	inf->batch_over = true;
 	inf->early += early;
 	inf->lost += lost;
@@ -188,23 +189,27 @@ static void inflight_complete(struct inflight_entry *entry, bool lost)
 
 static void inflight_destructor(struct sk_buff *skb)
 {
-	struct inflight_entry *entry = inflight_followed_take(skb);
-	bool lost = !entry;
+	void (*destructor)(struct sk_buff *skb);
+	struct inflight_entry *entry;
+	unsigned long flags;
+	bool lost;
 
+	rcu_read_lock();
+	entry = inflight_followed_take(skb, &flags);
+	lost = !entry;
 	if (unlikely(lost))
-		entry = inflight_followed_take_moved(skb);
+		entry = inflight_followed_take_moved(skb, &flags);
 	if (unlikely(!entry)) {
 		/* A copy of a packet that had its destructor called already. */
+		rcu_read_unlock();
 		pr_warn_once("inflight: a destructor was called twice\n");
 		return;
 	}
-
-	rcu_read_lock();
-	skb->destructor = entry->destructor;
-	if (skb->destructor)
-		skb->destructor(skb);
-	/* Last: it may give up the reference that keeps this module. */
-	inflight_complete(entry, lost);
+	destructor = entry->destructor;
+	inflight_complete(entry, lost, flags);
+	skb->destructor = destructor;
+	if (destructor)
+		destructor(skb);
 	rcu_read_unlock();
 }
 
@@ -251,10 +256,10 @@ void inflight_track(struct inflight *inf, struct sk_buff *skb)
 	}
 	entry->inf = inf;
 	entry->destructor = skb->destructor;
-	entry->number = inf->tracked++;
+	entry->ticket.number = inf->tracked++;
 	inf->following++;
 	inf->sender = current;
-	inflight_note_batch(inf, entry->number);
+	inflight_note_batch(inf, entry->ticket.number);
 	inflight_account_add(&inf->account, station, skb->len, ktime_get_ns(),
 			     &entry->ticket);
 	inflight_followed_add(entry, skb);

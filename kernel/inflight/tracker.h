@@ -20,13 +20,17 @@ struct net_device;
 struct task_struct;
 
 struct inflight {
-	struct Qdisc __rcu	*sch;	/* NULL once the discipline is gone */
-	struct net_device	*dev;	/* its own, until then */
+	struct net_device	*dev;	/* its own, until the discipline is gone */
 	struct hrtimer		stall_timer;	/* only while the discipline waits */
 	struct rcu_head		rcu;
 	struct list_head	all;	/* in the list of all trackers */
+	u64			untracked;
+	u64			lost;
+	u64			throttled;
+	u64			early;
 
-	spinlock_t		lock;	/* irq-safe: packets are freed anywhere */
+	/* what each packet needs; the lock irq-safe, for packets are freed anywhere */
+	spinlock_t		lock ____cacheline_aligned;
 	bool			waits;	/* the discipline, for room */
 	bool			released;
 	bool			batch_over;
@@ -35,11 +39,8 @@ struct inflight {
 	u32			spare_count;
 	struct inflight_entry	*spare;
 	const struct task_struct *sender;	/* who dequeued last */
+	struct Qdisc __rcu	*sch;	/* NULL once the discipline is gone */
 	u64			tracked;
-	u64			untracked;
-	u64			lost;
-	u64			throttled;
-	u64			early;
 	struct inflight_backpressure backpressure;
 	struct inflight_account	account;
 };

@@ -33,7 +33,7 @@ static bool lasack_is_control_port(__be16 port)
 }
 
 /* Without these there is no address, no name and no next hop. */
-static bool lasack_is_control(const struct lasack_queue *q, const struct tcp_segment *seg)
+static bool lasack_packet_is_control(const struct lasack_queue *q, const struct tcp_segment *seg)
 {
 	switch (seg->class) {
 	case SEGMENT_NOT_IP:
@@ -85,7 +85,7 @@ struct lasack_flow *lasack_queue_flow(struct lasack_queue *q, const struct tcp_s
 	u32 hash;
 
 	if (seg->class != SEGMENT_TCP) {
-		if (lasack_is_control(q, seg))
+		if (lasack_packet_is_control(q, seg))
 			return lasack_shared(q, LASACK_CONTROL);
 		if (!segment_has_key(seg))
 			return lasack_shared(q, LASACK_OTHER);
@@ -140,7 +140,7 @@ static void lasack_queue_append(struct lasack_queue *q, struct lasack_flow *flow
 	lasack_flow_admit(q, flow, cost + acked);
 	q->memory += skb->truesize;
 	lasack_flow_append(flow, skb);
-	if (flow->control)
+	if (lasack_is_control(flow))
 		return;
 	q->packets++;
 	if (lasack_is_grouped(q))

@@ -98,7 +98,7 @@ static void lasack_account_readmit(const struct lasack_queue *q, struct lasack_l
  */
 struct lasack_level *lasack_flow_level(struct lasack_queue *q, const struct lasack_flow *flow)
 {
-	return q->shape.by_station ? &lasack_station_at(q, flow)->level : &q->level;
+	return lasack_has_station(q, flow) ? &lasack_station_at(q, flow)->level : &q->level;
 }
 
 /* The flow has a packet again, for a station that may be another than before. */
@@ -132,7 +132,7 @@ void lasack_flow_begin(struct lasack_queue *q, struct lasack_flow *flow,
 {
 	struct lasack_level *level;
 
-	if (lasack_is_grouped(q))
+	if (lasack_is_grouped(q) && !lasack_is_control(flow))
 		lasack_flow_join_station(q, flow, skb);
 	level = lasack_flow_level(q, flow);
 	if (flow->is_new)
@@ -282,7 +282,7 @@ u32 lasack_flow_cost(const struct lasack_queue *q, struct lasack_flow *flow,
 	u32 segs, length, least;
 
 	if (q->shape.paper)
-		return flow->control ? 0 : payload;
+		return lasack_is_control(flow) ? 0 : payload;
 	segs = skb_is_gso(skb) ? max_t(u32, skb_shinfo(skb)->gso_segs, 1) : 1;
 	length = qdisc_pkt_len(skb);
 	least = max(segs * q->overhead,
@@ -297,7 +297,7 @@ void lasack_flow_admit_newcomer(struct lasack_queue *q, struct lasack_flow *flow
 {
 	if (flow->account.credit)
 		lasack_account_admit(q, lasack_flow_level(q, flow), &flow->account, bytes);
-	if (q->shape.by_station && lasack_station_at(q, flow)->account.credit)
+	if (lasack_has_station(q, flow) && lasack_station_at(q, flow)->account.credit)
 		lasack_account_admit(q, &q->level, &lasack_station_at(q, flow)->account, bytes);
 }
 
@@ -320,7 +320,7 @@ static void lasack_flow_charge(struct lasack_queue *q, struct lasack_flow *flow,
 		q->by_bits[fls64(was + bytes)]++;
 	}
 	flow->account.sum = sum_add(q, flow->account.sum, bytes);
-	if (q->shape.by_station) {
+	if (lasack_has_station(q, flow)) {
 		struct lasack_account *station = &lasack_station_at(q, flow)->account;
 
 		station->sum = sum_add(q, station->sum, bytes);

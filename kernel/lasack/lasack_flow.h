@@ -79,6 +79,12 @@ static inline struct lasack_skb_cb *lasack_cb(const struct sk_buff *skb)
 	return (struct lasack_skb_cb *)qdisc_skb_cb(skb)->data;
 }
 
+/* Is it the flow of what other traffic cannot do without? */
+static inline bool lasack_is_control(const struct lasack_flow *flow)
+{
+	return flow->control;
+}
+
 /* Bytes charged in this life. */
 static inline u64 lasack_flow_bytes(const struct lasack_flow *flow)
 {

@@ -79,6 +79,13 @@ static struct lasack_flow *lasack_station_least(const struct lasack_queue *q,
 	return lasack_flow_of(q, rb_first_cached(&station->flows));
 }
 
+/* The station has packets. */
+static void lasack_drop_update_station(struct lasack_queue *q, const struct lasack_station *station)
+{
+	lasack_drop_update(q, station->number, station->spares, station->account.sum,
+			   lasack_flow_seq(lasack_station_least(q, station)));
+}
+
 /* The station's sum, or its flows. */
 static void lasack_station_changed(struct lasack_queue *q, struct lasack_station *station)
 {
@@ -100,8 +107,7 @@ static void lasack_station_changed(struct lasack_queue *q, struct lasack_station
 	else
 		lasack_tournament_add(&q->order, station->number, key, lasack_flow_seq(least));
 	if (q->dropping && q->shape.by_station)
-		lasack_drop_update(q, station->number, station->spares, station->account.sum,
-				   lasack_flow_seq(least));
+		lasack_drop_update_station(q, station);
 }
 
 static bool lasack_flow_before(const struct lasack_flow *a, const struct lasack_flow *b)
@@ -354,7 +360,7 @@ void lasack_order_drop(struct lasack_queue *q)
 		}
 		station = &q->stations->place[item];
 		if (q->shape.by_station) {
-			lasack_station_changed(q, station);
+			lasack_drop_update_station(q, station);
 			continue;
 		}
 		for (node = rb_first_cached(&station->flows); node; node = rb_next(node))

@@ -67,7 +67,7 @@ static void lasack_queue_note_delay(struct lasack_queue *q, const struct lasack_
 /* The flow has no packets any more. */
 static void lasack_queue_idle(struct lasack_queue *q, struct lasack_flow *flow)
 {
-	if (!flow->control)
+	if (!lasack_is_control(flow))
 		lasack_order_leave(q, flow);
 	if (flow->shared) {
 		/* Its past says nothing about the next packet's connection. */
@@ -121,7 +121,7 @@ static struct sk_buff *lasack_queue_take(struct lasack_queue *q, struct lasack_f
 	skb_mark_not_on_list(skb);
 	flow->account.packets--;
 	q->memory -= lasack_cb(skb)->memory;
-	if (!flow->control) {
+	if (!lasack_is_control(flow)) {
 		q->packets--;
 		if (lasack_is_grouped(q))
 			lasack_station_at(q, flow)->account.packets--;
@@ -132,7 +132,7 @@ static struct sk_buff *lasack_queue_take(struct lasack_queue *q, struct lasack_f
 		lasack_queue_lost(q, flow, lasack_cb(skb));
 	if (!flow->head)
 		lasack_queue_idle(q, flow);
-	else if (!flow->control)
+	else if (!lasack_is_control(flow))
 		lasack_order_changed(q, flow);
 	if (q->dropping && q->packets < q->drop_below)
 		lasack_order_drop_no_more(q);

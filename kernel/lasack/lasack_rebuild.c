@@ -32,7 +32,7 @@ static void lasack_queue_order(struct lasack_queue *q)
 	for (i = 0; i < lasack_queue_places(q); i++) {
 		flow = lasack_flow_at(q, i);
 		flow->spare = 0;
-		if (flow->head && !flow->control)
+		if (flow->head && !lasack_is_control(flow))
 			lasack_order_join(q, flow);
 	}
 }
@@ -158,7 +158,7 @@ static void lasack_queue_adopt_stations(struct lasack_queue *q, const struct las
 	}
 	for (i = 0; i < lasack_queue_places(q); i++) {
 		flow = lasack_flow_at(q, i);
-		if (!flow->head || flow->control)
+		if (!flow->head || lasack_is_control(flow))
 			continue;
 		if (!lasack_is_grouped(from))
 			flow->station = flow->shared ? LASACK_STATION_SHARED :

@@ -99,6 +99,12 @@ static inline bool lasack_is_grouped(const struct lasack_queue *q)
 	return q->stations;
 }
 
+/* Does the flow share its station's service? Control packets are no station's. */
+static inline bool lasack_has_station(const struct lasack_queue *q, const struct lasack_flow *flow)
+{
+	return q->shape.by_station && !lasack_is_control(flow);
+}
+
 static inline struct lasack_station *lasack_station_at(const struct lasack_queue *q,
 						       const struct lasack_flow *flow)
 {

@@ -207,8 +207,40 @@ def test_leftover_of_a_killed_build_is_replaced(toy: Toy) -> None:
     kernel.linux.unlink()
     partial = kernel.build_dir.parent.with_name(kernel.key + ".partial")
     partial.mkdir()
+    (partial / "tree").mkdir()
     (partial / "linux").write_text("half")
     assert cache.build("6.1").linux.read_text() != "half"
+    assert toy.left_behind() == []
+
+
+def _kill_build(monkeypatch: pytest.MonkeyPatch, pids: Path) -> None:
+    """Start a build that hangs in make, and kill it and its make."""
+    with monkeypatch.context() as patched:
+        patched.setenv("EXTRA", "hangs")
+        patched.setenv("PIDS", str(pids))
+        builder = multiprocessing.get_context("fork").Process(target=cache.build, args=("6.1",))
+        builder.start()
+        while not (pids.exists() and len(pids.read_text().split()) == 2):
+            time.sleep(0.01)
+        builder.kill()
+        builder.join()
+    os.killpg(os.getpgid(int(pids.read_text().split()[0])), signal.SIGKILL)
+
+
+def test_killed_build_is_gone_on_with(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+    _kill_build(monkeypatch, toy.root / "pids")
+    (partial,) = cache.cache_dir().glob("*.partial")
+    (partial / "tree/.config").write_text("# what make had compiled\n")
+    assert cache.build("6.1").linux.read_text() == "# what make had compiled\n"
+    assert toy.left_behind() == []
+
+
+def test_killed_build_of_another_recipe_is_removed(
+    toy: Toy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _kill_build(monkeypatch, toy.root / "pids")
+    toy.fragment("lab.config", "CONFIG_TOY=m\n")
+    assert cache.build("6.1").linux.read_text() == "# empty\nCONFIG_TOY=m\n"
     assert toy.left_behind() == []
 
 

@@ -102,6 +102,50 @@ static void service_run_has_all_flows_of_a_station(struct kunit *test)
 	expect_order(test, order, ARRAY_SIZE(order));
 }
 
+/* Control packets are served first, and no station pays for them. */
+static void service_of_control_is_no_stations(struct kunit *test)
+{
+	struct tcp_segment control = { .class = SEGMENT_NOT_IP, .payload = 1500 };
+	struct tcp_segment unparsed = { .class = SEGMENT_TRUNCATED, .payload = 1000 };
+	struct lasack_queue *q = lasack_test_reshape(test, (struct lasack_shape) {
+		.by_station = true,
+	});
+	u64 sum;
+	u32 i;
+
+	q->level.high = 100000;		/* others have attained more */
+	add_to(test, 9, unparsed, 1);
+	sum = q->stations->place[LASACK_STATION_SHARED].account.sum;
+	for (i = 0; i < 3; i++) {
+		add_to(test, 9, control, 10 + i);
+		KUNIT_EXPECT_EQ(test, serve(test), 10 + i);
+	}
+	KUNIT_EXPECT_EQ(test, q->stations->place[LASACK_STATION_SHARED].account.sum, sum);
+
+	/* Their order holds: all packets are found when they have to go. */
+	fill_two_stations(test);
+	for (i = 0; i < 9; i++)
+		KUNIT_EXPECT_NE(test, push_out(test), 0U);
+	KUNIT_EXPECT_EQ(test, push_out(test), 0U);
+}
+
+/* Each station has one packet and has attained nothing: each packet is found once. */
+static void service_of_none_is_pushed_out(struct kunit *test)
+{
+	u32 i, mark, seen = 0;
+
+	lasack_test_reshape(test, (struct lasack_shape) { .paper = true, .by_station = true });
+	for (i = 0; i < 16; i++)
+		add_to(test, i, data(i, 1000), 1 + i);
+	for (i = 0; i < 16; i++) {
+		mark = push_out(test);
+		KUNIT_ASSERT_GE(test, mark, 1U);
+		seen |= BIT(mark - 1);
+	}
+	KUNIT_EXPECT_EQ(test, seen, GENMASK(15, 0));
+	KUNIT_EXPECT_EQ(test, push_out(test), 0U);
+}
+
 /* A newcomer of the station under way does not wait; others' do. */
 static void service_run_takes_newcomers(struct kunit *test)
 {
@@ -356,6 +400,8 @@ static struct kunit_case lasack_service_cases[] = {
 	KUNIT_CASE(service_run_ends_with_its_packets),
 	KUNIT_CASE(service_run_is_of_whole_packets),
 	KUNIT_CASE(service_run_has_all_flows_of_a_station),
+	KUNIT_CASE(service_of_control_is_no_stations),
+	KUNIT_CASE(service_of_none_is_pushed_out),
 	KUNIT_CASE(service_run_takes_newcomers),
 	KUNIT_CASE(service_control_waits_for_nobody),
 	KUNIT_CASE(service_runs_keep_sums_together),

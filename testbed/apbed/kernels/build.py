@@ -33,6 +33,9 @@ REPRODUCIBLE = {
     "KBUILD_BUILD_TIMESTAMP": "1970-01-01",
 }
 
+# In a directory that is being built in: its tree has been configured, make may go on there.
+CONFIGURED = "configured"
+
 # Where a kernel tree has tdc.py.
 TDC = "tools/testing/selftests/tc-testing"
 
@@ -104,8 +107,17 @@ def _configure(recipe: Recipe, tree: Path, log: Path) -> None:
 
 
 def _source_tree(recipe: Recipe, source: Source, directory: Path, log: Path) -> Path:
-    """An unpacked, patched and configured tree in `directory`/tree."""
+    """An unpacked, patched and configured tree in `directory`/tree.
+
+    One that a killed build left there serves: make records each command when it has succeeded,
+    so it does again what was cut short.
+    """
     report = Report(f"kernel {recipe.name}")
+    if (directory / CONFIGURED).exists():
+        report.phase("going on with what a killed build left")
+        return directory / "tree"
+    shutil.rmtree(directory)
+    directory.mkdir()
     log.write_text("")
     report.phase(f"unpacking {source.archive.name} ({source.package_version})")
     tree = _unpack(source, directory, log)
@@ -113,28 +125,34 @@ def _source_tree(recipe: Recipe, source: Source, directory: Path, log: Path) -> 
         run(["patch", "-p1", "-s", "-i", str(patch)], log, cwd=tree)
     report.phase("configuring")
     _configure(recipe, tree, log)
+    (directory / CONFIGURED).touch()
     return tree
 
 
 def build_kernel(
     recipe: Recipe, source: Source, directory: Path, log: Path, steps_before: int | None
 ) -> BuildRecord:
-    """Build into an empty directory: linux, mac80211_hwsim.ko and tree/.
+    """Build into a directory: linux, mac80211_hwsim.ko and tree/.
 
+    It is empty, or holds what a killed build of the same recipe left.
     `steps_before` is the count of make's steps of an earlier build, for the
     time left. ApbedError names the log; nothing is left running then.
     """
     begin = time.monotonic()
     digest = recipe.digest()  # of the files as they are read, not as they are later
+    resumed = (directory / CONFIGURED).exists()
+    steps_expected = steps_before or FIRST_STEPS[recipe.version]
     with signals_as_interrupt():
         tree = _source_tree(recipe, source, directory, log)
         make = ["make", f"ARCH={recipe.arch}", f"-j{len(os.sched_getaffinity(0))}"]
         report = Report(f"kernel {recipe.name}")
-        with report.counting("compiling", steps_before or FIRST_STEPS[recipe.version]) as count:
+        with report.counting("compiling", steps_expected) as count:
             run(make, log, cwd=tree, env=REPRODUCIBLE, on_line=count)
+        (directory / CONFIGURED).unlink()
         image = "linux" if recipe.arch == "um" else "arch/x86/boot/bzImage"
         (tree / image).rename(directory / "linux")
-        next(tree.rglob("mac80211_hwsim.ko")).rename(directory / "mac80211_hwsim.ko")
+        for module in tree.rglob("mac80211_hwsim.ko"):  # not every kernel for QEMU has radios
+            module.rename(directory / "mac80211_hwsim.ko")
         _prune(tree)
     version_line = subprocess.run(["gcc", "--version"], capture_output=True, text=True).stdout
     return BuildRecord(
@@ -146,7 +164,7 @@ def build_kernel(
         source=source.package_version,
         compiler=version_line.splitlines()[0],
         seconds=round(time.monotonic() - begin, 1),
-        steps=count.steps,
+        steps=steps_expected if resumed else count.steps,
         stock=recipe.stock,
         checker=recipe.checker,
     )
@@ -163,6 +181,7 @@ def prepare_tree(recipe: Recipe, source: Source, directory: Path, log: Path) -> 
         make = ["make", f"ARCH={recipe.arch}", f"-j{len(os.sched_getaffinity(0))}"]
         run([*make, "modules_prepare"], log, cwd=tree, env=REPRODUCIBLE)
         (tree / "Module.symvers").touch()
+        (directory / CONFIGURED).unlink()
         _prune(tree)
 
 

@@ -39,7 +39,7 @@ class LabKernel:
     key: str
     linux: Path  # the bootable binary, or for QEMU a bzImage
     build_dir: Path  # tree for external modules
-    hwsim: Path  # mac80211_hwsim.ko
+    hwsim: Path  # mac80211_hwsim.ko, which every lab kernel has
     source: str  # version of the distribution's source package
     seconds: float  # what the build took
     steps: int  # make's output lines, the next build's estimate
@@ -75,7 +75,7 @@ def _load(directory: Path) -> tuple[LabKernel, str] | None:
     except (OSError, ValueError, TypeError):
         return None
     linux, hwsim = directory / "linux", directory / "mac80211_hwsim.ko"
-    if not (linux.exists() and hwsim.exists()):
+    if not (linux.exists() and (record.checker or hwsim.exists())):
         return None
     kernel = LabKernel(
         version=record.version,
@@ -139,11 +139,15 @@ def locked(name: str) -> Iterator[None]:
 
 
 @contextmanager
-def whole(final: Path) -> Iterator[Path]:
-    """A directory to work in that becomes `final` on success and vanishes otherwise."""
+def whole(final: Path, resume: bool = False) -> Iterator[Path]:
+    """A directory to work in that becomes `final` on success and vanishes otherwise.
+
+    What a killed process left there stays for `resume`. The caller holds a lock.
+    """
     partial = final.with_name(final.name + ".partial")
-    shutil.rmtree(partial, ignore_errors=True)  # of a killed build: the lock is ours
-    partial.mkdir()
+    if not resume:
+        shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(exist_ok=True)
     try:
         yield partial
         if final.exists():
@@ -151,6 +155,13 @@ def whole(final: Path) -> Iterator[Path]:
         partial.rename(final)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+
+
+def _remove_partial(slug: str, key: str) -> None:
+    """Remove what killed builds of older recipes left; that of `key` may be gone on with."""
+    for partial in cache_dir().glob(f"{slug}-[0-9]*.partial"):
+        if partial.name != f"{key}.partial":
+            shutil.rmtree(partial, ignore_errors=True)
 
 
 def _locate(version: str) -> packages.Source:
@@ -178,9 +189,10 @@ def build_recipe(recipe: Recipe) -> LabKernel:
             return kernel
         source = _locate(recipe.version)
         key = f"{recipe.slug}-{source.package_version.replace('~', '_')}-{recipe.digest()}"
+        _remove_partial(recipe.slug, key)
         alike = (recipe.version, recipe.debug, recipe.checker)
         before = [old.steps for old in cached() if (old.version, old.debug, old.checker) == alike]
-        with whole(cache_dir() / key) as directory:
+        with whole(cache_dir() / key, resume=True) as directory:
             log = cache_dir() / f"{recipe.slug}.log"
             record = build_kernel(recipe, source, directory, log, before[-1] if before else None)
             (directory / "kernel.json").write_text(json.dumps(asdict(record), indent=1) + "\n")

@@ -75,10 +75,15 @@ class Recipe:
 
     @property
     def patches(self) -> list[Path]:
-        """Patches of this kernel line, in the order they apply."""
+        """Patches of this kernel line, in the order they apply.
+
+        The lab's own are for User-mode Linux: a kernel for QEMU goes without.
+        """
+        lab, series_under_test = PATCHES
+        wanted = [] if self.checker else [lab]
         return [
             patch
-            for series in (PATCHES[:1] if self.stock else PATCHES)
+            for series in (wanted if self.stock else [*wanted, series_under_test])
             for patch in sorted((series / self.version).glob("*.patch"))
         ]
 
