@@ -58,7 +58,7 @@ struct lasack_queue {
 	u32			packets;	/* in the orders: all but the control packets */
 
 	struct lasack_stations	*stations;	/* NULL unless by_station or with runs */
-	struct rb_node		*nodes;		/* by flow: in its station's order */
+	struct lasack_node	*nodes;		/* by flow */
 	u32			quantum;	/* bytes of a run; 0: every packet is a run */
 	struct lasack_station	*run;		/* whose packets were served last */
 	s64			run_left;	/* bytes */
