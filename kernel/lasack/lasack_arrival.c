@@ -140,8 +140,10 @@ static void lasack_queue_append(struct lasack_queue *q, struct lasack_flow *flow
 	lasack_flow_admit(q, flow, cost + acked);
 	q->memory += skb->truesize;
 	lasack_flow_append(flow, skb);
-	if (lasack_is_control(flow))
+	if (lasack_is_control(flow)) {
+		q->control_packets++;
 		return;
+	}
 	q->packets++;
 	if (lasack_is_grouped(q))
 		lasack_station_at(q, flow)->account.packets++;

@@ -225,7 +225,8 @@ void lasack_order_join(struct lasack_queue *q, struct lasack_flow *flow)
 	if (q->dropping && !q->shape.by_station)
 		lasack_drop_update_flow(q, flow);
 	if (q->shape.floor)
-		lasack_tournament_add(&q->wait, number, q->waiting_since[number], lasack_flow_seq(flow));
+		lasack_tournament_add(&q->wait, number, q->waiting_since[number],
+				      lasack_flow_seq(flow));
 }
 
 /*
@@ -235,9 +236,11 @@ void lasack_order_join(struct lasack_queue *q, struct lasack_flow *flow)
  */
 static __always_inline void lasack_order_fetch(const struct lasack_queue *q, u32 leaf)
 {
-	const struct lasack_flow *flow =
-		lasack_flow_at(q, lasack_tournament_contender(&q->order, leaf, 2));
+	const struct lasack_flow *flow;
 
+	if (q->order.count < 2)
+		return;
+	flow = lasack_flow_at(q, lasack_tournament_contender(&q->order, leaf, 2));
 	prefetch(flow);
 	prefetch(&flow->account);
 	flow = lasack_flow_at(q, lasack_tournament_contender(&q->order, leaf, 1));

@@ -125,6 +125,8 @@ static struct sk_buff *lasack_queue_take(struct lasack_queue *q, struct lasack_f
 		q->packets--;
 		if (lasack_is_grouped(q))
 			lasack_station_at(q, flow)->account.packets--;
+	} else {
+		q->control_packets--;
 	}
 	if (sent)
 		lasack_queue_sent(q, flow, lasack_cb(skb));
@@ -183,10 +185,11 @@ void lasack_queue_set_floor(struct lasack_queue *q, u32 percent)
 /* Are control packets next? */
 static bool lasack_queue_control_is_next(struct lasack_queue *q)
 {
-	const struct lasack_flow *control = lasack_shared(q, LASACK_CONTROL);
+	const struct lasack_flow *control;
 
-	if (!control->head)
+	if (likely(!q->control_packets))
 		return false;
+	control = lasack_shared(q, LASACK_CONTROL);
 	if (q->shape.paper || control->account.sum <= q->level.high)
 		return true;
 	if (q->packets)

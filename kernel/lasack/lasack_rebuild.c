@@ -203,6 +203,7 @@ void lasack_queue_take_over(struct lasack_queue *q, struct lasack_queue *from)
 	q->decay = from->decay;
 	q->memory = from->memory;
 	q->packets = from->packets;
+	q->control_packets = from->control_packets;
 	q->observer = from->observer;
 	q->overflow = from->overflow;
 	q->resynchronised = from->resynchronised;
