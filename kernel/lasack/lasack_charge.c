@@ -72,7 +72,7 @@ static void lasack_account_resume(const struct lasack_queue *q, const struct las
 		account->sum = max(account->sum, sum_sub(q, level->high, LASACK_LAG));
 }
 
-/* What a newcomer is going to cost, all newcomers are charged with. */
+/* A newcomer's packet is going to cost @bytes: they are charged to all newcomers. */
 static void lasack_account_admit(const struct lasack_queue *q, struct lasack_level *level,
 				 struct lasack_account *account, u32 bytes)
 {
@@ -84,7 +84,7 @@ static void lasack_account_admit(const struct lasack_queue *q, struct lasack_lev
 	level->newcomers = sum_add(q, level->newcomers, part);
 }
 
-/* A newcomer that was never served has lost a packet. */
+/* A newcomer that was never served has lost a packet: the charge is undone. */
 static void lasack_account_readmit(const struct lasack_queue *q, struct lasack_level *level,
 				   struct lasack_account *account, u32 bytes)
 {
@@ -254,9 +254,10 @@ u32 lasack_flow_acked(struct lasack_queue *q, struct lasack_flow *flow,
 }
 
 /*
- * What is left of @least bytes after those that the packet is charged with already, or that ACKs
- * before it were beyond what they cost. A forged ACK takes from the real ones what they
- * acknowledge: they are not charged a second time for carrying nothing.
+ * The bytes that are missing to @least. The packet was charged @charged already, because of what
+ * it acknowledges. The surplus of ACKs before it counts too: what they were charged beyond the
+ * minimum. A forged ACK acknowledges what the real ones would have, and leaves a surplus. So the
+ * real ones are not charged a second time.
  */
 static u32 lasack_account_uncovered(struct lasack_account *account, u32 least, u32 charged)
 {
@@ -306,7 +307,7 @@ void lasack_flow_admit_newcomer(struct lasack_queue *q, struct lasack_flow *flow
 		lasack_account_admit(q, &q->level, &lasack_station_at(q, flow)->account, bytes);
 }
 
-/* The packet was pushed out: it is not going to cost @bytes. */
+/* The packet was pushed out: its @bytes will not be charged. */
 void lasack_flow_readmit(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes)
 {
 	if (!flow->served && !flow->shared)
