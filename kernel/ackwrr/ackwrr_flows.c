@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The connections that "weights auto" knows, and what their ACKs make room for.
+ * The connections that "weights auto" knows, and the bytes that their ACKs allow for.
  *
- * Principle: bytes that move down are data that comes to be sent; bytes that move
- * up are data newly acknowledged. A connection counts as ackwrr_activity.c says,
- * for as long as it goes on or its ACKs wait here; FIN or RST ends it at once.
- * What a new one moves costs its class nothing up to an allowance.
+ * Principle: a download moves the data that arrives here to be sent. An upload moves the data
+ * that its ACKs acknowledge for the first time. ackwrr_activity.c says when a connection
+ * counts. It goes on counting while it goes on moving bytes or its ACKs wait here; a FIN or
+ * RST ends it at once. What a new connection moves is free, up to an allowance.
  *
- * An ACK that is sent makes room for as many bytes as it newly acknowledges. If
- * its connection counts, they are charged at once ("released"), so that a queue
- * full of ACKs does not go before the first of its bytes comes. What comes beyond
- * them, because a window grew, is charged when it comes. What does not come is
- * given back within ACKWRR_RELEASE_NS. So the charges are what has come plus what
- * is on its way. What new connections move is charged when it comes.
+ * When an ACK is sent, the station may send as many bytes as the ACK newly acknowledges. If
+ * the connection counts, these bytes are charged at once ("released"). Otherwise a queue full
+ * of ACKs would be sent before the first of these bytes arrives. If more bytes arrive, because
+ * a window grew, the rest is charged when it arrives. If fewer arrive within
+ * ACKWRR_RELEASE_NS, the charge for the others is undone. So what is charged is what has
+ * arrived plus what is on its way. What new connections move is charged when it arrives.
  *
- * No ACK number is believed that is far from the last one: it becomes a candidate, and
- * counting begins anew at another ACK near it. If that is behind, what was charged
- * since is given back: what forged ACKs do, the next real ones undo. A connection that
- * does not count yet is believed no more at once than a receiver acknowledges that
- * merges segments (GRO), and a class that is charged with whatever it may be still has its
- * turn now and then (ackwrr_share.h).
+ * An ACK number far from the last one is not believed. It becomes a candidate, and if the next
+ * ACK is near the candidate, counting begins anew there. If that is behind the last number, what
+ * was charged since is given back: the next real ACKs undo what forged ACKs did. While a
+ * connection does not count, one ACK is believed for no more than a receiver acknowledges that
+ * merges segments (GRO). Whatever a class is charged with, it is served now and then
+ * (ackwrr_share.h).
  *
- * Memory is bounded (common/flow_table.c). A connection with packets in our FIFOs keeps
- * its place, for the packets know it, and so does one that counts. The rest of the
- * places is for those that may come to count.
+ * Memory is bounded (common/flow_table.c). A connection with packets in our FIFOs keeps its
+ * place, because these packets refer to it. A connection that counts keeps its place too. The
+ * other places are for connections that may come to count.
  */
 #include <linux/bits.h>
 #include <linux/math64.h>

@@ -2,20 +2,21 @@
 /*
  * A bounded table of flows, found by their whole key.
  *
- * Principle: every place is allocated with the table, so no packet waits for
- * memory and a flood of connections costs nobody else's. A new flow takes an
- * unused place, else that of a flow that has ended, else of one that has been
- * idle for long. Idle flows stand in line in the order in which they fell idle first;
- * one that was busy again since is not forgotten when its turn comes, but goes to the end (the
- * "second chance" of the CLOCK of F. J. Corbato, "A Paging Experiment with the Multics
- * System", 1968). So a packet of a known flow touches no other flow, and flows of a flood,
- * busy but once, take each other's places.
+ * Principle: every place is allocated with the table. So no packet waits for memory, and a
+ * flood of connections takes no memory from others. A new flow takes an unused place, else
+ * that of a flow that has ended, else that of a flow that has been idle for long.
  *
- * The hash is secret and the whole key is compared: nobody can make flows
- * collide from outside, and flows that do are never taken for one. It is
- * MULTILINEAR-HM of D. Lemire, O. Kaser, "Strongly Universal String Hashing is
- * Fast", The Computer Journal 57(11), 2014, on words of 32 bits: for who does not know the
- * secret, of any two keys' hashes every pair of values is equally probable.
+ * Idle flows stand in a line, in the order in which they first fell idle. When a flow comes to
+ * the front and was busy again in the meantime, it is not forgotten but goes to the end (the
+ * "second chance" of the CLOCK of F. J. Corbato, "A Paging Experiment with the Multics
+ * System", 1968). So a packet of a known flow touches no other flow. The flows of a flood are
+ * busy only once, so they take each other's places.
+ *
+ * The hash is secret, so nobody outside can make flows collide. The whole key is compared, so
+ * two flows that do collide are never taken for one. The hash is MULTILINEAR-HM of D. Lemire,
+ * O. Kaser, "Strongly Universal String Hashing is Fast", The Computer Journal 57(11), 2014, on
+ * words of 32 bits. For those who do not know the secret, every pair of hashes of two keys is
+ * equally probable.
  *
  * The caller holds a lock.
  */
@@ -33,58 +34,6 @@
 #define FLOW_TABLE_CHAIN	16
 /* Places that are swept at once. */
 #define FLOW_TABLE_SWEEP	64U
-
-static u32 *flow_table_bucket(const struct flow_table *table, u32 hash)
-{
-	return &table->buckets[hash & table->bucket_mask];
-}
-
-/**
- * flow_table_hash() - the hash of a key
- * @table: the table, whose secret counts
- * @key: the key
- */
-u32 flow_table_hash(const struct flow_table *table, const struct segment_key *key)
-{
-	const u64 *secret = table->secret;
-	u32 words[FLOW_KEY_WORDS];
-	u64 sum = secret[0];
-	u32 i;
-
-	BUILD_BUG_ON(sizeof(words) != sizeof(*key) || FLOW_KEY_WORDS % 2);
-	memcpy(words, key, sizeof(words));
-	for (i = 0; i < FLOW_KEY_WORDS; i += 2)
-		sum += (words[i] + secret[i + 1]) * (words[i + 1] + secret[i + 2]);
-	return sum >> 32;
-}
-
-static bool flow_key_equal(const struct segment_key *a, const struct segment_key *b)
-{
-	return !memcmp(a, b, sizeof(*a));
-}
-
-/**
- * flow_table_find() - a flow by its key
- * @table: the table
- * @key: the key
- * @hash: its hash
- *
- * Return: the flow or NULL.
- */
-struct flow_entry *flow_table_find(const struct flow_table *table,
-				   const struct segment_key *key, u32 hash)
-{
-	u32 number = *flow_table_bucket(table, hash);
-	struct flow_entry *entry;
-
-	while (number) {
-		entry = flow_table_place(table, number - 1);
-		if (entry->hash == hash && flow_key_equal(&entry->key, key))
-			return entry;
-		number = entry->next;
-	}
-	return NULL;
-}
 
 /* Takes a flow out of its bucket's chain. */
 static void flow_table_unhash(struct flow_table *table, struct flow_entry *entry)

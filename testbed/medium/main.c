@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* dcfmedium: an 802.11 medium with contention, alone or below mac80211_hwsim. */
+/* dcfmedium simulates an 802.11 medium with contention, alone or for mac80211_hwsim's radios. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +14,11 @@
 static const char help[] =
 "usage: dcfmedium COMMAND [options]\n"
 "\n"
-"An 802.11 medium: slotted DCF with backoff, collisions and retries.\n"
+"Simulates an 802.11 medium: stations contend, frames collide and are retried.\n"
 "\n"
 "  hwsim      carry the frames of mac80211_hwsim's radios\n"
-"  saturate   stations that always send, without a kernel\n"
-"  replay     a recording of either, without a kernel\n"
+"  saturate   run stations that always have a frame to send, without a kernel\n"
+"  replay     play a recording of hwsim or saturate again, without a kernel\n"
 "  explain    print a trace as text\n"
 "\n"
 "Profiles: %s.\n"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * dcfmedium saturate: the MAC core alone with N stations that always have a
- * frame, the setting of G. Bianchi, "Performance Analysis of the IEEE 802.11
+ * dcfmedium saturate: the MAC core alone, with N stations that always have a
+ * frame to send. This is the setting of G. Bianchi, "Performance Analysis of the IEEE 802.11
  * Distributed Coordination Function", IEEE JSAC 18(3), 2000.
  */
 #include <stdio.h>
@@ -59,10 +59,10 @@ static const char saturate_help[] =
 "Runs N stations that always have a frame to send, without a kernel.\n"
 "\n"
 "  --stations N      1 to 128\n"
-"  --sink            all stations send to one more, `sink`, which never sends;\n"
-"                    default: each sends to the next. They are sta1, sta2, ...\n"
-"  --payload BYTES   what LLC/SNAP carries (an IP packet with its header);\n"
-"                    the MPDU is 24 + 8 + BYTES + 4, with A-MPDU 2 more\n"
+"  --sink            all stations send to one more, named `sink`, which never sends\n"
+"                    (default: sta1 sends to sta2, sta2 to sta3, and so on)\n"
+"  --payload BYTES   length of the IP packet in each frame, header included. The\n"
+"                    MPDU has 24 + 8 + BYTES + 4 bytes, with A-MPDU 2 more\n"
 "  --access METHOD   dcf (default), idle-sense, or aap: the first station is the\n"
 "                    access point, the others have Idle Sense\n"
 "  --edca LIST       access categories of each station, all with frames to send:\n"
@@ -75,7 +75,7 @@ static const char saturate_help[] =
 "                    retry, cwmin, cwmax, aifsn, access, name. May be repeated\n"
 "  --seconds S       simulated time (default 10)\n"
 MAC_OPTIONS_HELP
-"  --record FILE     write all that the MAC is told, for `dcfmedium replay`\n"
+"  --record FILE     write everything the core is told, for `dcfmedium replay`\n"
 "  --pcap FILE       write every attempt as pcapng with radiotap headers;\n"
 "                    those that collided are on the second interface\n"
 "  --json            one JSON object instead of text\n"

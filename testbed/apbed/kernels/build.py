@@ -103,7 +103,7 @@ def _configure(recipe: Recipe, tree: Path, log: Path) -> None:
     lost = recipe.lost_symbols(dot_config.read_text())
     if lost:
         names = " + ".join(path.name for path in recipe.fragments)
-        raise ApbedError(f"{names}: not taken by kernel {recipe.version}: {', '.join(lost)}")
+        raise ApbedError(f"{names}: kernel {recipe.version} does not accept {', '.join(lost)}")
 
 
 def _source_tree(recipe: Recipe, source: Source, directory: Path, log: Path) -> Path:
@@ -151,7 +151,8 @@ def build_kernel(
         (directory / CONFIGURED).unlink()
         image = "linux" if recipe.arch == "um" else "arch/x86/boot/bzImage"
         (tree / image).rename(directory / "linux")
-        next(tree.rglob("mac80211_hwsim.ko")).rename(directory / "mac80211_hwsim.ko")
+        for module in tree.rglob("mac80211_hwsim.ko"):  # not every kernel for QEMU has radios
+            module.rename(directory / "mac80211_hwsim.ko")
         _prune(tree)
     version_line = subprocess.run(["gcc", "--version"], capture_output=True, text=True).stdout
     return BuildRecord(

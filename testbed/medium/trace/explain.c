@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * dcfmedium explain: a trace (trace_writer.h) as text that a person can follow, one
- * line for each thing that happened in the air and for each time nothing did,
- * and what it comes to. Told from the trace alone, as a listener would.
+ * dcfmedium explain: prints a trace (trace_writer.h) as text that a person can
+ * follow. There is one line for each transmission and for each idle time, and a
+ * summary. All this is taken from the trace alone.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static const char explain_help[] =
 "Prints what happened, from a trace that `hwsim --pcap` or `saturate --pcap`\n"
 "wrote: when, for how many microseconds, who sent what to whom, what collided or\n"
 "was lost, and how long the medium was idle in between. A summary follows. Times\n"
-"are the medium's, in seconds. TCP's numbers are those of the header.\n"
+"are the medium's, in seconds. TCP's sequence numbers are as in the header.\n"
 "\n"
 "  --from S          begin there (default: with the first frame)\n"
 "  --seconds S       how long (default 1)\n"
@@ -120,7 +120,7 @@ static void read_span(struct trace_reader *reader, struct options *options,
 		fprintf(stderr, "dcfmedium: %s is cut short after frame %u; what is there follows\n",
 			reader->path, packet.number);
 	if (!packet.number)
-		fatal("%s has no frame in it", reader->path);
+		fatal("%s contains no frame", reader->path);
 	qsort(span->packets, span->n, sizeof(packet), by_beginning);
 }
 
