@@ -18,8 +18,7 @@
  * ACK is near the candidate, counting begins anew there. If that is behind the last number, what
  * was charged since is given back: the next real ACKs undo what forged ACKs did. While a
  * connection does not count, one ACK is believed for no more than a receiver acknowledges that
- * merges segments (GRO). Whatever a class is charged with, it is served now and then
- * (ackwrr_share.h).
+ * merges segments (GRO).
  *
  * Memory is bounded (common/flow_table.c). A connection with packets in our FIFOs keeps its
  * place, because these packets refer to it. A connection that counts keeps its place too. The
@@ -44,7 +43,7 @@
  */
 #define ACKWRR_RELEASED_MAX	(65535U << 14)
 /* So much may be given back, bytes. */
-#define ACKWRR_UNPROVEN_MAX	(1U << 20)
+#define ACKWRR_UNPROVEN_MAX	(1024U << 10)
 
 static bool ackwrr_flow_counts(const struct ackwrr_flow *flow)
 {

@@ -3,7 +3,6 @@
 #ifndef LASACK_ACKWRR_SHARE_H
 #define LASACK_ACKWRR_SHARE_H
 
-#include <linux/minmax.h>
 #include <linux/time64.h>
 #include <linux/types.h>
 #include "ackwrr/ackwrr_round.h"
@@ -21,8 +20,6 @@ struct ackwrr_share {
 	s64	allowance[ACKWRR_CLASSES];	/* bytes new connections may move free */
 	u64	inverse[ACKWRR_CLASSES];	/* 2^32 / connections, 0: 2^32 */
 	u64	next_step;	/* ns */
-	u32	run;		/* packets of one class in a row */
-	int	running;	/* that class */
 	u32	estimates[ACKWRR_CLASSES];	/* connections * ACKWRR_ESTIMATE_ONE */
 	u64	charged[ACKWRR_CLASSES];	/* bytes */
 	u64	free[ACKWRR_CLASSES];	/* bytes that new connections moved so */
@@ -34,22 +31,10 @@ static inline bool ackwrr_share_is_shared(const struct ackwrr_share *share)
 	return share->estimates[ACKWRR_DATA] && share->estimates[ACKWRR_ACK];
 }
 
-/*
- * The class that is behind; enum ackwrr_which. But whatever it is charged with, the other has
- * one packet of so many, as with the largest of fixed weights.
- */
+/* The class that is behind; enum ackwrr_which. */
 static inline int ackwrr_share_next(const struct ackwrr_share *share)
 {
-	int class = share->lag > 0 ? ACKWRR_ACK : ACKWRR_DATA;
-
-	return share->run >= TC_ACKWRR_WEIGHT_MAX && share->running == class ? !class : class;
-}
-
-static inline void ackwrr_share_served(struct ackwrr_share *share, int class, u32 packets)
-{
-	share->run = share->running == class ? min(share->run, TC_ACKWRR_WEIGHT_MAX) : 0;
-	share->run += packets;
-	share->running = class;
+	return share->lag > 0 ? ACKWRR_ACK : ACKWRR_DATA;
 }
 
 void ackwrr_share_advance(struct ackwrr_share *share, const u32 *counts, u64 now);

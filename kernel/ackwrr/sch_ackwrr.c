@@ -166,7 +166,6 @@ static void ackwrr_served(struct ackwrr_sched_data *q, int class, struct sk_buff
 		ackwrr_round_served(&q->round, class, gso_segments(skb));
 		return;
 	}
-	ackwrr_share_served(&q->share, class, gso_segments(skb));
 	if (q->classes[class].own_child) {
 		flow = ackwrr_fifo_taken(q, class, skb, &moved);
 	} else {

@@ -7,6 +7,7 @@
  * not from its constants.
  */
 #include <kunit/test.h>
+#include <linux/if_ether.h>
 #include <linux/module.h>
 #include <linux/prandom.h>
 #include "ackwrr/ackwrr_activity.c"
@@ -472,6 +473,161 @@ static void an_endless_stream_of_short_ones(struct kunit *test)
 	}
 }
 
+/* The endpoints of an attack's packets, by address family; else every connection's are alike. */
+static struct tcp_segment of_family(struct tcp_segment seg, u16 family)
+{
+	seg.key.family = family;
+	seg.key.addr[1].s6_addr32[3] = cpu_to_be32(1);
+	if (family == ETH_P_IPV6)
+		seg.key.addr[0].s6_addr32[0] = cpu_to_be32(0x20010db8);
+	else
+		seg.key.addr[0].s6_addr32[2] = cpu_to_be32(0xffff);
+	return seg;
+}
+
+static const u16 families[] = { ETH_P_IP, ETH_P_IPV6 };
+
+enum flood { FLOOD_SYNS, FLOOD_ACKS, FLOOD_PAIRS, __FLOODS };
+
+/* Packets of a connection that nobody has seen before, with any ACK number. */
+static void flood_one(struct cell *cell, enum flood flood, u32 id, u16 family)
+{
+	struct tcp_segment seg = of_family(ack(id, id * 0x9e3779b9), family);
+
+	if (flood == FLOOD_SYNS) {
+		seg.ack = 0;
+		seg.pure_ack = 0;
+		seg.syn = 1;
+	}
+	arrive(cell, seg);
+	sent(cell, seg);
+	if (flood != FLOOD_PAIRS)
+		return;
+	seg.ack_seq += 100000;	/* and says at once that it moved something */
+	arrive(cell, seg);
+	sent(cell, seg);
+}
+
+/* 10,000 new ones a second, and meanwhile two each way begin and go on: only these count. */
+static void flood_hides_nobody(struct kunit *test, enum flood flood, u16 family)
+{
+	struct cell *cell = test->priv;
+	u32 id = 1000, i, step;
+
+	ackwrr_flows_clear(&cell->flows);
+	cell->share = (struct ackwrr_share) {};
+	for (step = 0; step < 80; step++) {
+		for (i = 0; i < 500; i++)
+			flood_one(cell, flood, id++, family);
+		go_on(cell, 2, 2, 50 * NSEC_PER_MSEC);
+	}
+	expect_estimates(test, 2, 2, 0);
+	KUNIT_EXPECT_LE_MSG(test, cell->flows.table->flows, ACKWRR_FLOWS, "flood %d", flood);
+	KUNIT_EXPECT_EQ_MSG(test, cell->flows.overflow, 0, "flood %d", flood);
+}
+
+static void floods_hide_nobody(struct kunit *test)
+{
+	enum flood flood;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(families); i++) {
+		for (flood = 0; flood < __FLOODS; flood++)
+			flood_hides_nobody(test, flood, families[i]);
+	}
+}
+
+/*
+ * More forged connections than there are places go on as real ones do: no weight is beyond
+ * the largest fixed one, and those that counted before count on.
+ */
+static void forged_ones_are_bounded(struct kunit *test)
+{
+	struct cell *cell = test->priv;
+	u32 most = TC_ACKWRR_WEIGHT_MAX * ACKWRR_ESTIMATE_ONE, family, id, step;
+
+	for (family = 0; family < ARRAY_SIZE(families); family++) {
+		ackwrr_flows_clear(&cell->flows);
+		cell->share = (struct ackwrr_share) {};
+		go_on(cell, 2, 2, SETTLE);
+		for (step = 0; step < 60; step++) {
+			for (id = 1000; id < 3000; id++)
+				arrive(cell, of_family(ack(id, step * 60000), families[family]));
+			go_on(cell, 2, 2, 50 * NSEC_PER_MSEC);
+			KUNIT_EXPECT_LE(test, cell->share.estimates[ACKWRR_ACK], most);
+		}
+		KUNIT_EXPECT_EQ(test, cell->share.estimates[ACKWRR_DATA], 2 * ACKWRR_ESTIMATE_ONE);
+	}
+}
+
+/* For four seconds @jump is acknowledged ten times a second beside what upload @id does. */
+static void forge_acks(struct cell *cell, u32 id, u32 jump, u16 family, bool forged, u32 *real)
+{
+	u32 step;
+
+	for (step = 0; step < 80; step++) {
+		struct tcp_segment seg;
+
+		*real += 2 * MSS;
+		seg = of_family(ack(id, *real), family);
+		arrive(cell, seg);
+		sent(cell, seg);
+		if (forged && step % 2) {
+			seg.ack_seq += jump;
+			arrive(cell, seg);
+			sent(cell, seg);
+		}
+		go_on(cell, 2, 1, 50 * NSEC_PER_MSEC);
+	}
+}
+
+/*
+ * What forged ACKs claim delays the real ones by 256 kB of others' data at most, in all; and
+ * the upload counts on.
+ */
+static void forged_acks_are_undone(struct kunit *test)
+{
+	static const u32 jumps[] = { 64 << 10, 256 << 10, 1 << 20, 1 << 24, 1U << 31 };
+	struct cell *cell = test->priv;
+	u32 i, real;
+
+	for (i = 0; i < 2 * ARRAY_SIZE(jumps); i++) {
+		u16 family = families[i % 2];
+		u64 before;
+
+		ackwrr_flows_clear(&cell->flows);
+		cell->share = (struct ackwrr_share) {};
+		real = 1000;
+		forge_acks(cell, 50, 0, family, false, &real);
+		before = cell->share.charged[ACKWRR_ACK];
+		forge_acks(cell, 50, jumps[i / 2], family, true, &real);
+		/* Two uploads moved two segments in each of 80 steps. */
+		KUNIT_EXPECT_LE_MSG(test, cell->share.charged[ACKWRR_ACK] - before,
+				    2 * 80 * 2 * MSS + 256000, "jump %u", jumps[i / 2]);
+		KUNIT_EXPECT_EQ_MSG(test, cell->flows.active[ACKWRR_ACK].count, 2,
+				    "jump %u", jumps[i / 2]);
+	}
+}
+
+/* A forged RST or FIN ends nobody who goes on. */
+static void a_forged_end_ends_nobody(struct kunit *test)
+{
+	struct cell *cell = test->priv;
+	u32 step;
+
+	go_on(cell, 2, 2, SETTLE);
+	for (step = 0; step < 40; step++) {
+		struct tcp_segment rst = ack(0, cell->acked[0]);
+
+		rst.rst = 1;
+		rst.pure_ack = 0;
+		arrive(cell, rst);
+		go_on(cell, 2, 2, 150 * NSEC_PER_MSEC);
+		expect_estimates(test, 2, 2, 25);
+	}
+	KUNIT_EXPECT_EQ(test, cell->flows.active[ACKWRR_ACK].count, 2);
+}
+
 static struct kunit_case ackwrr_share_cases[] = {
 	KUNIT_CASE(share_is_of_bytes),
 	KUNIT_CASE(share_forgets_what_is_not_used),
@@ -487,6 +643,10 @@ static struct kunit_case ackwrr_share_cases[] = {
 	KUNIT_CASE(short_ones_are_free),
 	KUNIT_CASE(a_newcomer_counts_at_its_share),
 	KUNIT_CASE(an_endless_stream_of_short_ones),
+	KUNIT_CASE(floods_hide_nobody),
+	KUNIT_CASE(forged_ones_are_bounded),
+	KUNIT_CASE(forged_acks_are_undone),
+	KUNIT_CASE(a_forged_end_ends_nobody),
 	{}
 };
 
