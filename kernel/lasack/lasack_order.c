@@ -21,6 +21,7 @@
  */
 #include <linux/bits.h>
 #include <linux/minmax.h>
+#include "lasack/lasack_charge.h"
 #include "lasack/lasack_order.h"
 
 /* So many flows of a station are looked at for one that may lose a packet. */
@@ -69,7 +70,7 @@ static void lasack_drop_update(struct lasack_queue *q, u32 item, bool can_spare,
 static void lasack_drop_update_flow(struct lasack_queue *q, const struct lasack_flow *flow)
 {
 	lasack_drop_update(q, lasack_flow_number(q, flow), lasack_flow_can_spare(q, flow),
-			   flow->account.sum, lasack_flow_seq(flow));
+			   lasack_flow_sum_in_all(q, flow), lasack_flow_seq(flow));
 }
 
 static struct lasack_flow *lasack_station_least(const struct lasack_queue *q,

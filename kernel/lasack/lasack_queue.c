@@ -175,6 +175,7 @@ static void lasack_queue_append(struct lasack_queue *q, struct lasack_flow *flow
 	cb->arrival = q->now >> LASACK_ARRIVAL_SHIFT;
 	cb->memory = skb->truesize;
 	cb->acked = acked;
+	cb->refunds = flow->refunds;
 	cb->cost = lasack_flow_cost(q, flow, skb, payload, acked);
 	lasack_flow_admit(q, flow, cb->cost + acked);
 	q->memory += cb->memory;
@@ -308,8 +309,7 @@ static void lasack_queue_idle(struct lasack_queue *q, struct lasack_flow *flow)
 static void lasack_queue_sent(struct lasack_queue *q, struct lasack_flow *flow,
 			      const struct lasack_skb_cb *cb)
 {
-	lasack_flow_charge_sent(q, flow, cb->cost);
-	flow->pending -= min(flow->pending, cb->acked);
+	lasack_flow_charge_sent(q, flow, cb);
 	flow->served = 1;
 	flow->entry.finished |= cb->fin;
 	flow->aborted |= cb->rst;
@@ -324,7 +324,7 @@ static void lasack_queue_lost(struct lasack_queue *q, struct lasack_flow *flow,
 	flow->starved = 1;
 	lasack_flow_readmit(q, flow, cb->cost);
 	if (!flow->head) {
-		flow->pending = 0;
+		lasack_flow_lost_last(q, flow);
 		return;
 	}
 	next = lasack_cb(flow->head);
