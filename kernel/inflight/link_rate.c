@@ -45,6 +45,7 @@ static unsigned int band_streams(const struct ieee80211_supported_band *band)
 
 static u64 band_rate(const struct ieee80211_supported_band *band)
 {
+	const struct ieee80211_sband_iftype_data *data;
 	u64 rate = 0;
 	int i;
 
@@ -54,12 +55,9 @@ static u64 band_rate(const struct ieee80211_supported_band *band)
 		rate = max(rate, band_streams(band) * HT_RATE);
 	if (band->vht_cap.vht_supported)
 		rate = max(rate, band_streams(band) * VHT_RATE);
-	for (i = 0; i < band->n_iftype_data; i++) {
-		const struct ieee80211_sband_iftype_data *data = &band->iftype_data[i];
-
+	for_each_sband_iftype_data(band, i, data)
 		rate = max(rate, band_streams(band) *
 			   (data->eht_cap.has_eht ? EHT_RATE : HE_RATE));
-	}
 	return rate;
 }
 

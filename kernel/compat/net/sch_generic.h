@@ -33,6 +33,11 @@ static inline void qstats_backlog_sub(struct Qdisc *sch, u32 val)
 }
 #endif
 
+#ifndef COMPAT_HAVE_DEV_DEACTIVATE_RESET
+/* Older kernels reset the qdiscs always. */
+#define dev_deactivate(dev, reset_needed) dev_deactivate(dev)
+#endif
+
 /* The number of GSO segments a packet counts for, where the kernel keeps it. */
 static inline void qdisc_skb_cb_set_segs(struct sk_buff *skb, u16 segs)
 {

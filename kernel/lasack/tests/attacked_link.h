@@ -195,7 +195,7 @@ static void attack_forget(struct kunit *test)
 
 	attack_drain(test);
 	rtnl_lock();
-	dev_deactivate(a->dev);
+	dev_deactivate(a->dev, true);
 	dev_activate(a->dev);
 	rtnl_unlock();
 }

@@ -39,7 +39,7 @@ class LabKernel:
     key: str
     linux: Path  # the bootable binary, or for QEMU a bzImage
     build_dir: Path  # tree for external modules
-    hwsim: Path  # mac80211_hwsim.ko
+    hwsim: Path  # mac80211_hwsim.ko, which every lab kernel has
     source: str  # version of the distribution's source package
     seconds: float  # what the build took
     steps: int  # make's output lines, the next build's estimate
@@ -75,7 +75,7 @@ def _load(directory: Path) -> tuple[LabKernel, str] | None:
     except (OSError, ValueError, TypeError):
         return None
     linux, hwsim = directory / "linux", directory / "mac80211_hwsim.ko"
-    if not (linux.exists() and hwsim.exists()):
+    if not (linux.exists() and (record.checker or hwsim.exists())):
         return None
     kernel = LabKernel(
         version=record.version,
