@@ -18,30 +18,30 @@ help:				## say what each target does
 setup:				## install packages and the Python environment, once
 	@scripts/setup.sh
 
-tools: setup			## the small C tools, the lab's preload
+tools: setup			## build flowgen, lasack-top and the small tools of the lab
 	@$(MAKE) -C tools
 	@$(MAKE) -C testbed/kernel
 
-medium: setup			## dcfmedium, the 802.11 medium
+medium: setup			## build dcfmedium, the 802.11 medium
 	@$(MAKE) -C testbed/medium
 
-tc: setup			## the iproute2 plugins
+tc: setup			## build the iproute2 plugins
 	@$(MAKE) -C tc
 
-lab-kernel: setup		## the default lab kernel, built once per machine
+lab-kernel: setup		## build the default lab kernel, once per user
 	@$(APBED) kernel build $(LINE)
 
-modules: lab-kernel		## the kernel modules for the default lab kernel
+modules: lab-kernel		## build the kernel modules for the default lab kernel
 	@$(MAKE) -C kernel KDIR="$$($(APBED) kernel tree $(LINE))" ARCH=um
 
-debug: setup			## the default lab kernel with its checkers on, and its modules
+debug: setup			## build the lab kernel with its checkers on, and its modules
 	@$(APBED) kernel build --debug
 	@$(MAKE) -C kernel KDIR="$$($(APBED) kernel path --debug)/tree" ARCH=um
 
-# A tree no kernel was built in knows no symbols: of these alone modpost may warn there.
+# If no kernel was built in a tree, it knows no exported symbols. There modpost may warn of these only.
 UNRESOLVED = modpost: ("[A-Za-z0-9_]+" \[.*\] undefined!|suppressed [0-9]+ unresolved symbol)
 
-modules-all: setup		## the modules for every supported kernel, um and x86_64: no warning
+modules-all: setup		## build the modules for every supported kernel, without a warning
 	@for version in $(VERSIONS); do \
 		for arch in um x86_64; do \
 			tree=$$($(APBED) kernel tree --version $$version --arch $$arch) || exit; \
@@ -49,18 +49,18 @@ modules-all: setup		## the modules for every supported kernel, um and x86_64: no
 			[ -s "$$tree/Module.symvers" ] || known='$(UNRESOLVED)'; \
 			$(MAKE) -C kernel KDIR="$$tree" ARCH=$$arch KCFLAGS=-Werror \
 				$${known:+KBUILD_MODPOST_WARN=1} > $$log 2>&1 || { cat $$log; exit 1; }; \
-			! grep -i 'warning' $$log | grep -vE "$${known:-^$$}" || exit; \
+			! grep -iE 'warning|added to multiple modules' $$log | grep -vE "$${known:-^$$}" || exit; \
 			echo "modules for $$version on $$arch: no warning"; \
 		done; \
 	done
 
-demo: all			## the access point, FIFO and fq_codel against LAS-ACK
+demo: all			## compare FIFO, fq_codel and LAS-ACK at one access point
 	@$(APBED) run testbed/scenarios/demo.toml --out out/demo
 
-check: all debug		## the tests; SUITE=NAME runs one, SUITE="A B" several
+check: all debug		## run the tests; SUITE=NAME runs one suite, SUITE="A B" several
 	@$(PYTHON) -m tests.runner $(SUITE)
 
-check-all: all debug		## check, and the same in every supported kernel
+check-all: all debug		## also the slow tests, and the tests in every supported kernel
 	@for version in $(VERSIONS); do \
 		$(APBED) kernel build --version $$version || exit; \
 		$(APBED) kernel build --version $$version --stock || exit; \
@@ -69,7 +69,7 @@ check-all: all debug		## check, and the same in every supported kernel
 	@$(MAKE) smp
 	@$(PYTHON) -m tests.runner --all
 
-smp: setup			## kernels for QEMU with KASAN and with KCSAN, and their modules
+smp: setup			## build kernels for QEMU with KASAN and KCSAN, and their modules
 	@$(APBED) distro fetch
 	@for checker in kasan kcsan; do \
 		$(APBED) smp build $$checker && \
@@ -82,17 +82,17 @@ clean:				## remove build/ and out/; .venv and the kernels stay
 lock:				## pin the newest Python packages in requirements.lock
 	@scripts/lock.sh
 
-install:			## put what is built where the system looks: DESTDIR PREFIX KDIR
+install:			## install what is built: DESTDIR=DIR PREFIX=/usr/local KDIR=DIR
 	@scripts/install.sh install
 
-uninstall:			## and take it away again
+uninstall:			## remove what make install has installed
 	@scripts/install.sh uninstall
 
-measurements: all		## the figures of Documentation/measurements again: NAME=demo
+measurements: all		## measure the figures of the documentation again: NAME=demo
 	@$(PYTHON) scripts/measurements.py $(NAME)
 
 # QUICK=1 and BENCH="lasack;fq_codel" are for tuning; all of it takes an hour.
-bench: all			## what a packet costs in each discipline: QUICK=1 BENCH="KIND;KIND"
+bench: all			## measure what a packet costs: QUICK=1 BENCH="lasack;fq_codel"
 	@$(if $(QUICK)$(BENCH),$(BENCH_CYCLES) --out $(BENCH_OUT),$(MAKE) bench-all)
 
 BENCH_OUT = out/bench

@@ -153,7 +153,7 @@ static struct ackwrr_flow *ackwrr_lookup(const struct hlist_head *bucket,
 	struct ackwrr_flow *flow;
 
 	hlist_for_each_entry(flow, bucket, hash_node) {
-		if (!memcmp(&flow->key, key, sizeof(*key)))
+		if (segment_key_equal(&flow->key, key))
 			return flow;
 	}
 	return NULL;

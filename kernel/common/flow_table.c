@@ -34,58 +34,6 @@
 /* Places that are swept at once. */
 #define FLOW_TABLE_SWEEP	64U
 
-static u32 *flow_table_bucket(const struct flow_table *table, u32 hash)
-{
-	return &table->buckets[hash & table->bucket_mask];
-}
-
-/**
- * flow_table_hash() - the hash of a key
- * @table: the table, whose secret counts
- * @key: the key
- */
-u32 flow_table_hash(const struct flow_table *table, const struct segment_key *key)
-{
-	const u64 *secret = table->secret;
-	u32 words[FLOW_KEY_WORDS];
-	u64 sum = secret[0];
-	u32 i;
-
-	BUILD_BUG_ON(sizeof(words) != sizeof(*key) || FLOW_KEY_WORDS % 2);
-	memcpy(words, key, sizeof(words));
-	for (i = 0; i < FLOW_KEY_WORDS; i += 2)
-		sum += (words[i] + secret[i + 1]) * (words[i + 1] + secret[i + 2]);
-	return sum >> 32;
-}
-
-static bool flow_key_equal(const struct segment_key *a, const struct segment_key *b)
-{
-	return !memcmp(a, b, sizeof(*a));
-}
-
-/**
- * flow_table_find() - a flow by its key
- * @table: the table
- * @key: the key
- * @hash: its hash
- *
- * Return: the flow or NULL.
- */
-struct flow_entry *flow_table_find(const struct flow_table *table,
-				   const struct segment_key *key, u32 hash)
-{
-	u32 number = *flow_table_bucket(table, hash);
-	struct flow_entry *entry;
-
-	while (number) {
-		entry = flow_table_place(table, number - 1);
-		if (entry->hash == hash && flow_key_equal(&entry->key, key))
-			return entry;
-		number = entry->next;
-	}
-	return NULL;
-}
-
 /* Takes a flow out of its bucket's chain. */
 static void flow_table_unhash(struct flow_table *table, struct flow_entry *entry)
 {

@@ -5,6 +5,10 @@
 #ifndef COMMON_FLOW_TABLE_H
 #define COMMON_FLOW_TABLE_H
 
+#include <linux/build_bug.h>
+#include <linux/cache.h>
+#include <linux/kernel.h>
+#include <linux/prefetch.h>
 #include <linux/types.h>
 #include "common/tcp_segment.h"
 
@@ -64,9 +68,6 @@ struct flow_table *flow_table_create(u32 size, u32 more, u32 entry_bits);
 void flow_table_free(struct flow_table *table);
 void flow_table_set_idle(struct flow_table *table, u64 ns);
 
-u32 flow_table_hash(const struct flow_table *table, const struct segment_key *key);
-struct flow_entry *flow_table_find(const struct flow_table *table,
-				   const struct segment_key *key, u32 hash);
 struct flow_entry *flow_table_add(struct flow_table *table,
 				  const struct segment_key *key, u32 hash, u32 now);
 struct flow_entry *flow_table_adopt(struct flow_table *table,
@@ -83,6 +84,56 @@ void flow_table_sweep(struct flow_table *table, u32 now);
 static inline struct flow_entry *flow_table_place(const struct flow_table *table, u32 number)
 {
 	return table->places + ((size_t)number << table->entry_bits);
+}
+
+static inline u32 *flow_table_bucket(const struct flow_table *table, u32 hash)
+{
+	return &table->buckets[hash & table->bucket_mask];
+}
+
+static inline u64 flow_hash_word(u64 word, const u64 *secret)
+{
+	return (lower_32_bits(word) + secret[0]) * (upper_32_bits(word) + secret[1]);
+}
+
+/**
+ * flow_table_hash() - the hash of a key
+ * @table: the table, whose secret counts
+ * @key: the key
+ */
+static inline u32 flow_table_hash(const struct flow_table *table, const struct segment_key *key)
+{
+	const u64 *words = key->words, *secret = table->secret;
+
+	BUILD_BUG_ON(FLOW_KEY_WORDS != 10);
+	return (flow_hash_word(words[0], &secret[1]) + flow_hash_word(words[1], &secret[3]) +
+		flow_hash_word(words[2], &secret[5]) + flow_hash_word(words[3], &secret[7]) +
+		flow_hash_word(words[4], &secret[9]) + secret[0]) >> 32;
+}
+
+/**
+ * flow_table_find() - a flow by its key
+ * @table: the table
+ * @key: the key
+ * @hash: its hash
+ *
+ * Return: the flow or NULL.
+ */
+static inline struct flow_entry *flow_table_find(const struct flow_table *table,
+						 const struct segment_key *key, u32 hash)
+{
+	u32 number = *flow_table_bucket(table, hash);
+	struct flow_entry *entry;
+
+	while (number) {
+		entry = flow_table_place(table, number - 1);
+		/* Whoever finds it needs the rest. */
+		prefetch((void *)entry + L1_CACHE_BYTES);
+		if (likely(entry->hash == hash && segment_key_equal(&entry->key, key)))
+			return entry;
+		number = entry->next;
+	}
+	return NULL;
 }
 
 /* The place a flow is in. */

@@ -24,6 +24,7 @@
 #include <linux/tcp.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
+#include <net/tcp.h>
 #include "common/tcp_segment.h"
 
 /* Tags before the network header: 802.1ad + 802.1Q is the deepest in use. */
@@ -40,12 +41,13 @@ struct segment_pppoe {
 	__be16	protocol;
 };
 
-/* Both addresses are set. Puts the endpoints in order, @order is as of memcmp(). */
-static void segment_order(struct tcp_segment *seg, int order, __be16 sport, __be16 dport)
+/* Order the endpoints so that both directions give the same key. Both addresses are set. */
+static void segment_canonical(struct tcp_segment *seg, __be16 sport, __be16 dport)
 {
 	struct segment_key *key = &seg->key;
+	int order = memcmp(&key->addr[0], &key->addr[1], sizeof(key->addr[0]));
 
-	seg->reversed = order > 0;
+	seg->reversed = order > 0 || (!order && ntohs(sport) > ntohs(dport));
 	if (seg->reversed)
 		swap(key->addr[0], key->addr[1]);
 	key->port[seg->reversed] = sport;
@@ -53,29 +55,19 @@ static void segment_order(struct tcp_segment *seg, int order, __be16 sport, __be
 	key->class = seg->class;
 }
 
-static int segment_compare(u64 a, u64 b)
-{
-	return a < b ? -1 : a > b;
-}
-
-/* Order the endpoints so that both directions give the same key. */
-static void segment_canonical(struct tcp_segment *seg, __be16 sport, __be16 dport)
-{
-	const struct in6_addr *addr = seg->key.addr;
-	int order = memcmp(&addr[0], &addr[1], sizeof(addr[0]));
-
-	segment_order(seg, order ?: segment_compare(ntohs(sport), ntohs(dport)), sport, dport);
-}
-
+/* What the TCP header says, of a segment with @payload bytes. */
 static void segment_set_tcp(struct tcp_segment *seg, const struct tcphdr *th, u32 payload)
 {
+	u8 flags = tcp_flag_byte(th);
+
 	seg->payload = payload;
 	seg->ack_seq = ntohl(th->ack_seq);
-	seg->ack = th->ack;
-	seg->syn = th->syn;
-	seg->fin = th->fin;
-	seg->rst = th->rst;
-	seg->pure_ack = th->ack && !payload && !th->syn && !th->fin && !th->rst;
+	seg->pure_ack = !payload && (flags & (TCPHDR_ACK | TCPHDR_SYN | TCPHDR_FIN |
+					      TCPHDR_RST)) == TCPHDR_ACK;
+	seg->ack = !!(flags & TCPHDR_ACK);
+	seg->syn = !!(flags & TCPHDR_SYN);
+	seg->fin = !!(flags & TCPHDR_FIN);
+	seg->rst = !!(flags & TCPHDR_RST);
 }
 
 static int segment_parse_tcp(const struct sk_buff *skb, int offset,
@@ -346,6 +338,80 @@ static enum segment_class segment_parse_at(const struct sk_buff *skb,
 }
 
 /*
+ * The rest of the key of a packet as most are, written as one word: it is about to be read as
+ * one.
+ */
+static void segment_set_ports(struct tcp_segment *seg, const struct tcphdr *th, u16 family)
+{
+	u32 ports = get_unaligned((const u32 *)th);
+
+	if (seg->reversed)
+		ports = rol32(ports, 16);
+#ifdef __LITTLE_ENDIAN
+	seg->key.words[4] = (u64)family << 48 | (u64)SEGMENT_TCP << 40 |
+			    (u64)IPPROTO_TCP << 32 | ports;
+#else
+	seg->key.words[4] = (u64)ports << 32 | IPPROTO_TCP << 24 | SEGMENT_TCP << 16 | family;
+#endif
+}
+
+/* IPv4 without options and TCP, all headers in the linear part. As segment_parse_fast(). */
+static bool segment_parse_fast_ipv4(const struct sk_buff *skb, struct tcp_segment *seg)
+{
+	const struct iphdr *ih = (const void *)(skb->data + ETH_HLEN);
+	const struct tcphdr *th = (const void *)(ih + 1);
+	u64 mapped = 0xffffULL << 32, source, dest;
+	u32 length;
+
+	if (skb_headlen(skb) < ETH_HLEN + sizeof(*ih) + sizeof(*th))
+		return false;
+	length = ntohs(ih->tot_len);
+	if (*(const u8 *)ih != 0x45 || ih->protocol != IPPROTO_TCP || ip_is_fragment(ih) ||
+	    length > skb->len - ETH_HLEN || th->doff < sizeof(*th) / 4 ||
+	    length < sizeof(*ih) + th->doff * 4U)
+		return false;
+	source = ntohl(ih->saddr);
+	dest = ntohl(ih->daddr);
+	seg->reversed = (source << 16 | ntohs(th->source)) > (dest << 16 | ntohs(th->dest));
+	seg->key.words[0] = 0;
+	seg->key.words[1] = (__force u64)cpu_to_be64(mapped | min(source, dest));
+	seg->key.words[2] = 0;
+	seg->key.words[3] = (__force u64)cpu_to_be64(mapped | max(source, dest));
+	segment_set_ports(seg, th, ETH_P_IP);
+	segment_set_tcp(seg, th, length - sizeof(*ih) - th->doff * 4);
+	return true;
+}
+
+/* IPv6 without extension headers and TCP, as above. */
+static bool segment_parse_fast_ipv6(const struct sk_buff *skb, struct tcp_segment *seg)
+{
+	const struct ipv6hdr *ih = (const void *)(skb->data + ETH_HLEN);
+	const struct tcphdr *th = (const void *)(ih + 1);
+	u64 source, dest;
+	u32 length;
+
+	if (skb_headlen(skb) < ETH_HLEN + sizeof(*ih) + sizeof(*th))
+		return false;
+	length = ntohs(ih->payload_len);
+	if (ih->version != 6 || ih->nexthdr != IPPROTO_TCP || th->doff < sizeof(*th) / 4 ||
+	    length > skb->len - ETH_HLEN - sizeof(*ih) || length < th->doff * 4U)
+		return false;
+	source = get_unaligned_be64(&ih->saddr);
+	dest = get_unaligned_be64(&ih->daddr);
+	if (source == dest) {
+		source = get_unaligned_be64(&ih->saddr.s6_addr[8]);
+		dest = get_unaligned_be64(&ih->daddr.s6_addr[8]);
+	}
+	seg->reversed = source > dest ||
+			(source == dest && ntohs(th->source) > ntohs(th->dest));
+	seg->key.addr[seg->reversed] = ih->saddr;
+	seg->key.addr[!seg->reversed] = ih->daddr;
+	segment_set_ports(seg, th, ETH_P_IPV6);
+	segment_set_tcp(seg, th, length - th->doff * 4);
+	return true;
+}
+
+/*
  * The packet as most are: an Ethernet frame without tags, IPv4 without options or
  * IPv6 without extension headers, TCP, all headers in the linear part. Says
  * the same of it as the slow way.
@@ -354,54 +420,16 @@ static enum segment_class segment_parse_at(const struct sk_buff *skb,
  */
 static bool segment_parse_fast(const struct sk_buff *skb, struct tcp_segment *seg)
 {
-	u32 linear = skb_headlen(skb), length, offset;
 	const struct ethhdr *eth = (const void *)skb->data;
-	struct segment_key *key = &seg->key;
-	const struct tcphdr *th;
-	int order;
 
-	if (linear >= ETH_HLEN + sizeof(struct iphdr) + sizeof(*th) &&
-	    eth->h_proto == htons(ETH_P_IP)) {
-		const struct iphdr *ih = (const void *)(eth + 1);
-
-		length = ntohs(ih->tot_len);
-		if (ih->version != 4 || ih->ihl != 5 || ih->protocol != IPPROTO_TCP ||
-		    ip_is_fragment(ih) || length < sizeof(*ih) + sizeof(*th) ||
-		    length > skb->len - ETH_HLEN)
-			return false;
-		offset = ETH_HLEN + sizeof(*ih);
-		length -= sizeof(*ih);
-		ipv6_addr_set_v4mapped(ih->saddr, &key->addr[0]);
-		ipv6_addr_set_v4mapped(ih->daddr, &key->addr[1]);
-		key->family = ETH_P_IP;
-		order = segment_compare(ntohl(ih->saddr), ntohl(ih->daddr));
-	} else if (linear >= ETH_HLEN + sizeof(struct ipv6hdr) + sizeof(*th) &&
-		   eth->h_proto == htons(ETH_P_IPV6)) {
-		const struct ipv6hdr *ih = (const void *)(eth + 1);
-
-		length = ntohs(ih->payload_len);
-		if (ih->version != 6 || ih->nexthdr != IPPROTO_TCP || length < sizeof(*th) ||
-		    length > skb->len - ETH_HLEN - sizeof(*ih))
-			return false;
-		offset = ETH_HLEN + sizeof(*ih);
-		key->addr[0] = ih->saddr;
-		key->addr[1] = ih->daddr;
-		key->family = ETH_P_IPV6;
-		order = memcmp(&key->addr[0], &key->addr[1], sizeof(key->addr[0]));
-	} else {
+	if (skb_headlen(skb) < ETH_HLEN)
 		return false;
-	}
-
-	th = (const void *)(skb->data + offset);
-	if (th->doff < sizeof(*th) / 4 || th->doff * 4U > length)
-		return false;
-	key->protocol = IPPROTO_TCP;
 	seg->class = SEGMENT_TCP;
-	segment_set_tcp(seg, th, length - th->doff * 4);
-	if (!order)
-		order = segment_compare(ntohs(th->source), ntohs(th->dest));
-	segment_order(seg, order, th->source, th->dest);
-	return true;
+	if (eth->h_proto == htons(ETH_P_IP))
+		return segment_parse_fast_ipv4(skb, seg);
+	if (eth->h_proto == htons(ETH_P_IPV6))
+		return segment_parse_fast_ipv6(skb, seg);
+	return false;
 }
 
 /**
@@ -440,7 +468,6 @@ enum segment_class tcp_segment_parse_slow(const struct sk_buff *skb, struct tcp_
  */
 enum segment_class tcp_segment_parse(const struct sk_buff *skb, struct tcp_segment *seg)
 {
-	memset(seg, 0, sizeof(*seg));
 	if (likely(!skb->dev || skb->dev->type == ARPHRD_ETHER) && segment_parse_fast(skb, seg))
 		return SEGMENT_TCP;
 	return tcp_segment_parse_slow(skb, seg);

@@ -24,14 +24,19 @@ enum segment_class {
 
 /*
  * A connection is one flow in both directions, so the lesser endpoint always
- * comes first. No padding: the key is hashed and compared as bytes.
+ * comes first. No padding: the key is hashed and compared as words.
  */
 struct segment_key {
-	struct in6_addr	addr[2];	/* IPv4 as ::ffff:a.b.c.d */
-	__be16		port[2];	/* 0 where the class has none */
-	u8		protocol;	/* IPPROTO_* */
-	u8		class;		/* enum segment_class */
-	u16		family;		/* ETH_P_IP or ETH_P_IPV6, host order */
+	union {
+		struct {
+			struct in6_addr	addr[2];	/* IPv4 as ::ffff:a.b.c.d */
+			__be16		port[2];	/* 0 where the class has none */
+			u8		protocol;	/* IPPROTO_* */
+			u8		class;		/* enum segment_class */
+			u16		family;		/* ETH_P_IP or ETH_P_IPV6, host order */
+		};
+		u64	words[5];
+	};
 };
 
 struct tcp_segment {
@@ -46,6 +51,13 @@ struct tcp_segment {
 	u32	payload;	/* bytes above the transport (or network) header */
 	u32	ack_seq;	/* the next byte the sender of this packet expects */
 };
+
+static inline bool segment_key_equal(const struct segment_key *a, const struct segment_key *b)
+{
+	return !((a->words[0] ^ b->words[0]) | (a->words[1] ^ b->words[1]) |
+		 (a->words[2] ^ b->words[2]) | (a->words[3] ^ b->words[3]) |
+		 (a->words[4] ^ b->words[4]));
+}
 
 static inline bool segment_has_key(const struct tcp_segment *seg)
 {

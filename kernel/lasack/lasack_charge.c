@@ -135,7 +135,7 @@ void lasack_flow_begin(struct lasack_queue *q, struct lasack_flow *flow,
 {
 	struct lasack_level *level;
 
-	if (lasack_is_grouped(q) && !lasack_is_control(q, flow))
+	if (lasack_is_grouped(q) && !lasack_is_control(flow))
 		lasack_flow_join_station(q, flow, skb);
 	level = lasack_flow_level(q, flow);
 	if (flow->is_new)
@@ -397,7 +397,7 @@ u32 lasack_flow_cost(const struct lasack_queue *q, struct lasack_flow *flow,
 	u32 segs, length, least;
 
 	if (q->shape.paper)
-		return lasack_is_control(q, flow) ? 0 : payload;
+		return lasack_is_control(flow) ? 0 : payload;
 	segs = skb_is_gso(skb) ? max_t(u32, skb_shinfo(skb)->gso_segs, 1) : 1;
 	length = qdisc_pkt_len(skb);
 	least = max(segs * q->overhead,
@@ -407,8 +407,8 @@ u32 lasack_flow_cost(const struct lasack_queue *q, struct lasack_flow *flow,
 	return payload + lasack_account_uncovered(&flow->account, least - payload, acked);
 }
 
-/* The packet waits from now on: @bytes is what it is charged with in all. */
-void lasack_flow_admit(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes)
+/* As lasack_flow_admit(), of a flow or station that may be a newcomer. */
+void lasack_flow_admit_newcomer(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes)
 {
 	if (flow->account.credit)
 		lasack_account_admit(q, lasack_flow_level(q, flow), &flow->account, bytes);

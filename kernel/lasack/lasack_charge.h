@@ -40,11 +40,18 @@ u32 lasack_flow_acked(struct lasack_queue *q, struct lasack_flow *flow,
 		      const struct tcp_segment *seg);
 u32 lasack_flow_cost(const struct lasack_queue *q, struct lasack_flow *flow,
 		     const struct sk_buff *skb, u32 payload, u32 acked);
-void lasack_flow_admit(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes);
+void lasack_flow_admit_newcomer(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes);
 void lasack_flow_readmit(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes);
 void lasack_flow_charge_acked(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes);
 void lasack_flow_charge_sent(struct lasack_queue *q, struct lasack_flow *flow,
 			     const struct lasack_skb_cb *cb);
 void lasack_flow_lost_last(struct lasack_queue *q, struct lasack_flow *flow);
+
+/* The packet waits from now on: @bytes is what it is charged with in all. */
+static inline void lasack_flow_admit(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes)
+{
+	if (flow->account.credit || q->shape.by_station)
+		lasack_flow_admit_newcomer(q, flow, bytes);
+}
 
 #endif

@@ -50,11 +50,18 @@ struct lasack_flow {
 				served:1,	/* in this life */
 				is_new:1,	/* its sum is not set yet */
 				spare:1,	/* counted as such by its station */
-				aborted:1;	/* RST: forgotten once idle */
+				aborted:1,	/* RST: forgotten once idle */
+				control:1;	/* the shared one that comes first */
 } __aligned(128);
 
 #define LASACK_FLOW_BITS	7	/* its size as a power of two */
 static_assert(sizeof(struct lasack_flow) == 1 << LASACK_FLOW_BITS);
+
+/* A packet's time of arrival, in units of 2^10 ns. */
+#define LASACK_ARRIVAL_SHIFT	10
+
+/* No packet costs more, bytes. */
+#define LASACK_COST_MAX		((1U << 22) - 1)
 
 /* What a packet remembers until it is sent; 20 bytes are all it has. */
 struct lasack_skb_cb {
@@ -62,8 +69,9 @@ struct lasack_skb_cb {
 	u32	arrival;	/* the queue's time in units of 2^10 ns */
 	u32	memory;		/* truesize, bytes */
 	u32	acked;		/* bytes it was the first to acknowledge */
-	u32	cost:23,	/* bytes to charge when it is sent */
+	u32	cost:22,	/* bytes to charge when it is sent */
 		refunds:7,	/* of its flow when it came */
+		gso:1,		/* it has several segments */
 		fin:1,
 		rst:1;
 };
@@ -72,6 +80,12 @@ static inline struct lasack_skb_cb *lasack_cb(const struct sk_buff *skb)
 {
 	qdisc_cb_private_validate(skb, sizeof(struct lasack_skb_cb));
 	return (struct lasack_skb_cb *)qdisc_skb_cb(skb)->data;
+}
+
+/* Is it the flow of what other traffic cannot do without? */
+static inline bool lasack_is_control(const struct lasack_flow *flow)
+{
+	return flow->control;
 }
 
 /* Bytes charged in this life. */

@@ -48,7 +48,7 @@ static struct lasack_seen *lasack_observer_find(struct lasack_seen *set,
 	int way;
 
 	for (way = 0; way < LASACK_SEEN_WAYS; way++) {
-		if (set[way].used && !memcmp(&set[way].key, key, sizeof(*key)))
+		if (set[way].used && segment_key_equal(&set[way].key, key))
 			return &set[way];
 	}
 	return NULL;

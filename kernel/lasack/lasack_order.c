@@ -4,23 +4,25 @@
  *
  * Principle: what is compared is what each has attained by now, so a flow whose ACKs
  * arrive while others wait falls behind at once; equals are served in order of
- * arrival. Without stations a heap orders the flows, by keys that may be out of date: sums
+ * arrival. Without stations a tournament orders the flows, by keys that may be out of date: sums
  * only grow, so the first flow whose key is true is the least. A packet that joins a flow
  * moves nothing. (Where a sum does become less the flow is moved at once.)
  *
  * With stations (their flows share what their station gets, or a station is served
- * in runs) a heap orders the stations and a tree each one's flows; both are kept exact.
+ * in runs) a tournament orders the stations and a tree each one's flows, in the same way: the
+ * first is mended when it is looked at.
  *
  * The order to push out of is made when the queue is full, kept exact, and given up when the queue
- * is half as long. A flow's only packet goes last of all: without it a TCP has nothing
- * to clock it but its time-out. That is for flows that have been served; who sends each
- * packet as a new flow is not spared.
+ * is half as long; meanwhile the flows of stations are in exact order too. A flow's only packet
+ * goes last of all: without it a TCP has nothing to clock it but its time-out. That is for flows
+ * that have been served; who sends each packet as a new flow is not spared.
  *
  * The order by waiting is there only with a floor. It is mended as the first one is: a wait only
  * begins later.
  */
 #include <linux/bits.h>
 #include <linux/minmax.h>
+#include <linux/prefetch.h>
 #include "lasack/lasack_charge.h"
 #include "lasack/lasack_order.h"
 
@@ -32,14 +34,18 @@ static u32 lasack_flow_seq(const struct lasack_flow *flow)
 	return lasack_cb(flow->head)->seq;
 }
 
-static struct lasack_flow *lasack_flow_of(const struct lasack_queue *q,
-					  const struct rb_node *node)
+static struct lasack_node *lasack_node_of(struct rb_node *node)
 {
-	return lasack_flow_at(q, node - q->nodes);
+	return rb_entry(node, struct lasack_node, node);
 }
 
-static struct rb_node *lasack_flow_node(const struct lasack_queue *q,
-					const struct lasack_flow *flow)
+static struct lasack_flow *lasack_flow_of(const struct lasack_queue *q, struct rb_node *node)
+{
+	return lasack_flow_at(q, lasack_node_of(node) - q->nodes);
+}
+
+static struct lasack_node *lasack_flow_node(const struct lasack_queue *q,
+					    const struct lasack_flow *flow)
 {
 	return &q->nodes[lasack_flow_number(q, flow)];
 }
@@ -50,10 +56,10 @@ static bool lasack_flow_can_spare(const struct lasack_queue *q, const struct las
 	return flow->account.packets > 1 || !(flow->served || q->shape.paper);
 }
 
-/* Those that can spare a packet first, the largest sum first. No heap has U64_MAX as a key. */
+/* Those that can spare a packet first, the largest sum first. */
 static u64 lasack_drop_key(bool can_spare, u64 sum)
 {
-	return (~max(sum, 1ULL) & ~BIT_ULL(63)) | (can_spare ? 0 : BIT_ULL(63));
+	return LASACK_SUM_MAX - sum + (can_spare ? 0 : LASACK_SUM_MAX + 1);
 }
 
 /* Of equal sums, the newest packet first. */
@@ -61,10 +67,10 @@ static void lasack_drop_update(struct lasack_queue *q, u32 item, bool can_spare,
 {
 	u64 key = lasack_drop_key(can_spare, sum);
 
-	if (lasack_heap_has(&q->drop, item))
-		lasack_heap_update(&q->drop, item, key, ~seq);
+	if (lasack_tournament_has(&q->drop, item))
+		lasack_tournament_update(&q->drop, item, key, ~seq);
 	else
-		lasack_heap_add(&q->drop, item, key, ~seq);
+		lasack_tournament_add(&q->drop, item, key, ~seq);
 }
 
 static void lasack_drop_update_flow(struct lasack_queue *q, const struct lasack_flow *flow)
@@ -73,68 +79,107 @@ static void lasack_drop_update_flow(struct lasack_queue *q, const struct lasack_
 			   lasack_flow_sum_in_all(q, flow), lasack_flow_seq(flow));
 }
 
-static struct lasack_flow *lasack_station_least(const struct lasack_queue *q,
-						const struct lasack_station *station)
+static bool lasack_node_before(const struct lasack_node *a, const struct lasack_node *b)
 {
-	return lasack_flow_of(q, rb_first_cached(&station->flows));
+	if (a->key != b->key)
+		return a->key < b->key;
+	return (s32)(a->tie - b->tie) < 0;
 }
 
-/* The station has packets. */
-static void lasack_drop_update_station(struct lasack_queue *q, const struct lasack_station *station)
+static struct lasack_node lasack_true_node(const struct lasack_flow *flow)
 {
-	lasack_drop_update(q, station->number, station->spares, station->account.sum,
-			   lasack_flow_seq(lasack_station_least(q, station)));
+	return (struct lasack_node) { .key = flow->account.sum, .tie = lasack_flow_seq(flow) };
 }
 
-/* The station's sum, or its flows. */
-static void lasack_station_changed(struct lasack_queue *q, struct lasack_station *station)
-{
-	const struct lasack_flow *least;
-	u64 key;
-
-	if (!rb_first_cached(&station->flows)) {
-		if (lasack_heap_has(&q->order, station->number))
-			lasack_heap_remove(&q->order, station->number);
-		if (q->dropping && q->shape.by_station &&
-		    lasack_heap_has(&q->drop, station->number))
-			lasack_heap_remove(&q->drop, station->number);
-		return;
-	}
-	least = lasack_station_least(q, station);
-	key = q->shape.by_station ? station->account.sum : least->account.sum;
-	if (lasack_heap_has(&q->order, station->number))
-		lasack_heap_update(&q->order, station->number, key, lasack_flow_seq(least));
-	else
-		lasack_heap_add(&q->order, station->number, key, lasack_flow_seq(least));
-	if (q->dropping && q->shape.by_station)
-		lasack_drop_update_station(q, station);
-}
-
-static bool lasack_flow_before(const struct lasack_flow *a, const struct lasack_flow *b)
-{
-	if (a->account.sum != b->account.sum)
-		return a->account.sum < b->account.sum;
-	return (s32)(lasack_flow_seq(a) - lasack_flow_seq(b)) < 0;
-}
-
+/* The flow goes where its sum belongs. */
 static void lasack_station_link(struct lasack_queue *q, struct lasack_station *station,
 				struct lasack_flow *flow)
 {
 	struct rb_node **link = &station->flows.rb_root.rb_node, *parent = NULL;
-	struct rb_node *node = lasack_flow_node(q, flow);
+	struct lasack_node *node = lasack_flow_node(q, flow);
 	bool leftmost = true;
 
+	*node = lasack_true_node(flow);
 	while (*link) {
 		parent = *link;
-		if (lasack_flow_before(flow, lasack_flow_of(q, parent))) {
+		if (lasack_node_before(node, lasack_node_of(parent))) {
 			link = &parent->rb_left;
 		} else {
 			link = &parent->rb_right;
 			leftmost = false;
 		}
 	}
-	rb_link_node(node, parent, link);
-	rb_insert_color_cached(node, &station->flows, leftmost);
+	rb_link_node(&node->node, parent, link);
+	rb_insert_color_cached(&node->node, &station->flows, leftmost);
+}
+
+/* Mends the flow's key, which may be out of date but not too large. */
+static void lasack_station_mend(struct lasack_queue *q, struct lasack_station *station,
+				struct lasack_flow *flow)
+{
+	struct lasack_node *node = lasack_flow_node(q, flow), mended = lasack_true_node(flow);
+	struct rb_node *next = rb_next(&node->node);
+
+	if (next && lasack_node_before(lasack_node_of(next), &mended)) {
+		rb_erase_cached(&node->node, &station->flows);
+		lasack_station_link(q, station, flow);
+		return;
+	}
+	node->key = mended.key;
+	node->tie = mended.tie;
+}
+
+/* The flow of the least sum of a station that has packets. */
+static struct lasack_flow *lasack_station_least(struct lasack_queue *q,
+						struct lasack_station *station)
+{
+	const struct lasack_node *node;
+	struct lasack_flow *flow;
+
+	for (;;) {
+		node = lasack_node_of(rb_first_cached(&station->flows));
+		flow = lasack_flow_at(q, node - q->nodes);
+		if (node->key == flow->account.sum && node->tie == lasack_flow_seq(flow))
+			return flow;
+		lasack_station_mend(q, station, flow);
+	}
+}
+
+static u64 lasack_station_key(const struct lasack_queue *q, const struct lasack_station *station,
+			      const struct lasack_flow *least)
+{
+	return q->shape.by_station ? station->account.sum : least->account.sum;
+}
+
+/* The station has packets. */
+static void lasack_drop_update_station(struct lasack_queue *q, struct lasack_station *station)
+{
+	lasack_drop_update(q, station->number, station->spares, station->account.sum,
+			   lasack_flow_seq(lasack_station_least(q, station)));
+}
+
+/* The station has other flows, or a lesser sum. */
+static void lasack_station_changed(struct lasack_queue *q, struct lasack_station *station)
+{
+	const struct lasack_flow *least;
+	u64 key;
+
+	if (!rb_first_cached(&station->flows)) {
+		if (lasack_tournament_has(&q->order, station->number))
+			lasack_tournament_remove(&q->order, station->number);
+		if (q->dropping && q->shape.by_station &&
+		    lasack_tournament_has(&q->drop, station->number))
+			lasack_tournament_remove(&q->drop, station->number);
+		return;
+	}
+	least = lasack_station_least(q, station);
+	key = lasack_station_key(q, station, least);
+	if (lasack_tournament_has(&q->order, station->number))
+		lasack_tournament_update(&q->order, station->number, key, lasack_flow_seq(least));
+	else
+		lasack_tournament_add(&q->order, station->number, key, lasack_flow_seq(least));
+	if (q->dropping && q->shape.by_station)
+		lasack_drop_update_station(q, station);
 }
 
 /* Counts the flow among those of its station that can spare a packet, or not. */
@@ -145,17 +190,27 @@ static void lasack_station_count(struct lasack_station *station, struct lasack_f
 	flow->spare = can_spare;
 }
 
-/* Moves the flow among those of its station, unless it has its place already. */
-static void lasack_station_move(struct lasack_queue *q, struct lasack_flow *flow, bool lowered)
+static void lasack_station_join(struct lasack_queue *q, struct lasack_flow *flow)
 {
 	struct lasack_station *station = lasack_station_at(q, flow);
-	struct rb_node *node = lasack_flow_node(q, flow), *next = rb_next(node);
 
-	if (lowered || (next && lasack_flow_before(lasack_flow_of(q, next), flow))) {
-		rb_erase_cached(node, &station->flows);
-		lasack_station_link(q, station, flow);
-	}
-	lasack_station_count(station, flow, lasack_flow_can_spare(q, flow));
+	lasack_station_link(q, station, flow);
+	flow->spare = 0;
+	if (q->dropping)
+		lasack_station_count(station, flow, lasack_flow_can_spare(q, flow));
+	/* A newcomer makes no station's key less, unless that is the flow's own. */
+	if (!q->shape.by_station || q->dropping ||
+	    !lasack_tournament_has(&q->order, station->number))
+		lasack_station_changed(q, station);
+}
+
+static void lasack_station_leave(struct lasack_queue *q, struct lasack_flow *flow)
+{
+	struct lasack_station *station = lasack_station_at(q, flow);
+
+	rb_erase_cached(&lasack_flow_node(q, flow)->node, &station->flows);
+	if (q->dropping)
+		lasack_station_count(station, flow, false);
 	lasack_station_changed(q, station);
 }
 
@@ -164,19 +219,33 @@ void lasack_order_join(struct lasack_queue *q, struct lasack_flow *flow)
 {
 	u32 number = lasack_flow_number(q, flow);
 
-	if (lasack_is_grouped(q)) {
-		struct lasack_station *station = lasack_station_at(q, flow);
-
-		lasack_station_link(q, station, flow);
-		lasack_station_count(station, flow, lasack_flow_can_spare(q, flow));
-		lasack_station_changed(q, station);
-	} else {
-		lasack_heap_add(&q->order, number, flow->account.sum, lasack_flow_seq(flow));
-	}
+	if (lasack_is_grouped(q))
+		lasack_station_join(q, flow);
+	else
+		lasack_tournament_add(&q->order, number, flow->account.sum, lasack_flow_seq(flow));
 	if (q->dropping && !q->shape.by_station)
 		lasack_drop_update_flow(q, flow);
 	if (q->shape.floor)
-		lasack_heap_add(&q->wait, number, q->waiting_since[number], lasack_flow_seq(flow));
+		lasack_tournament_add(&q->wait, number, q->waiting_since[number],
+				      lasack_flow_seq(flow));
+}
+
+/*
+ * The first flow, of that leaf, has another key or left. Who is the best of its part of all flows
+ * now may be served soon: first the flow is fetched, then the packet. (A function that only
+ * fetches is inlined, or the compiler takes it for one without effect.)
+ */
+static __always_inline void lasack_order_fetch(const struct lasack_queue *q, u32 leaf)
+{
+	const struct lasack_flow *flow;
+
+	if (q->order.count < 2)
+		return;
+	flow = lasack_flow_at(q, lasack_tournament_contender(&q->order, leaf, 2));
+	prefetch(flow);
+	prefetch(&flow->account);
+	flow = lasack_flow_at(q, lasack_tournament_contender(&q->order, leaf, 1));
+	prefetch(flow->head);
 }
 
 /* The flow has lost its last packet. */
@@ -185,36 +254,48 @@ void lasack_order_leave(struct lasack_queue *q, struct lasack_flow *flow)
 	u32 number = lasack_flow_number(q, flow);
 
 	if (lasack_is_grouped(q)) {
-		struct lasack_station *station = lasack_station_at(q, flow);
-
-		rb_erase_cached(lasack_flow_node(q, flow), &station->flows);
-		lasack_station_count(station, flow, false);
-		lasack_station_changed(q, station);
+		lasack_station_leave(q, flow);
 	} else {
-		lasack_heap_remove(&q->order, number);
+		u32 leaf = lasack_tournament_first_leaf(&q->order);
+
+		lasack_tournament_remove(&q->order, number);
+		lasack_order_fetch(q, leaf);
 	}
 	if (q->dropping && !q->shape.by_station)
-		lasack_heap_remove(&q->drop, number);
+		lasack_tournament_remove(&q->drop, number);
 	if (q->shape.floor)
-		lasack_heap_remove(&q->wait, number);
+		lasack_tournament_remove(&q->wait, number);
 }
 
+/* As lasack_order_changed(), while the order to push out of is kept. */
 void lasack_order_changed_slow(struct lasack_queue *q, struct lasack_flow *flow)
 {
-	if (lasack_is_grouped(q))
-		lasack_station_move(q, flow, false);
-	if (q->dropping && !q->shape.by_station)
+	struct lasack_station *station;
+
+	if (!q->shape.by_station) {
 		lasack_drop_update_flow(q, flow);
+		return;
+	}
+	station = lasack_station_at(q, flow);
+	lasack_station_mend(q, station, flow);
+	lasack_station_count(station, flow, lasack_flow_can_spare(q, flow));
+	lasack_drop_update_station(q, station);
 }
 
 /* A flow with packets has a lesser sum. */
 void lasack_order_lowered(struct lasack_queue *q, struct lasack_flow *flow)
 {
-	if (lasack_is_grouped(q))
-		lasack_station_move(q, flow, true);
-	else
-		lasack_heap_update(&q->order, lasack_flow_number(q, flow), flow->account.sum,
-				   lasack_flow_seq(flow));
+	struct lasack_station *station;
+
+	if (lasack_is_grouped(q)) {
+		station = lasack_station_at(q, flow);
+		rb_erase_cached(&lasack_flow_node(q, flow)->node, &station->flows);
+		lasack_station_link(q, station, flow);
+		lasack_station_changed(q, station);
+	} else {
+		lasack_tournament_update(&q->order, lasack_flow_number(q, flow),
+					 flow->account.sum, lasack_flow_seq(flow));
+	}
 	if (q->dropping && !q->shape.by_station)
 		lasack_drop_update_flow(q, flow);
 }
@@ -222,16 +303,36 @@ void lasack_order_lowered(struct lasack_queue *q, struct lasack_flow *flow)
 /* The flow of the least sum, of all. There is one. */
 static struct lasack_flow *lasack_order_least_flow(struct lasack_queue *q)
 {
-	const struct lasack_heap_entry *first = lasack_heap_first(&q->order);
 	struct lasack_flow *flow;
-	u32 seq;
+	u32 leaf, seq;
 
 	for (;;) {
-		flow = lasack_flow_at(q, first->item);
+		flow = lasack_flow_at(q, lasack_tournament_first(&q->order));
 		seq = lasack_flow_seq(flow);
-		if (first->key == flow->account.sum && first->tie == seq)
+		if (lasack_tournament_first_is(&q->order, flow->account.sum, seq))
 			return flow;
-		lasack_heap_update(&q->order, first->item, flow->account.sum, seq);
+		leaf = lasack_tournament_first_leaf(&q->order);
+		lasack_tournament_update_first(&q->order, flow->account.sum, seq);
+		lasack_order_fetch(q, leaf);
+	}
+}
+
+/* The station to serve. There is one. */
+static struct lasack_station *lasack_order_least_station(struct lasack_queue *q)
+{
+	const struct lasack_flow *least;
+	struct lasack_station *station;
+	u32 seq;
+	u64 key;
+
+	for (;;) {
+		station = &q->stations->place[lasack_tournament_first(&q->order)];
+		least = lasack_station_least(q, station);
+		key = lasack_station_key(q, station, least);
+		seq = lasack_flow_seq(least);
+		if (lasack_tournament_first_is(&q->order, key, seq))
+			return station;
+		lasack_tournament_update_first(&q->order, key, seq);
 	}
 }
 
@@ -253,10 +354,10 @@ struct lasack_flow *lasack_order_next(struct lasack_queue *q)
 		return flow;
 	}
 	if (q->run_left <= 0 || !rb_first_cached(&q->run->flows)) {
-		q->run = &q->stations->place[lasack_heap_first(&q->order)->item];
+		q->run = lasack_order_least_station(q);
 		q->run_left = q->quantum;
-		q->level.current_sum = q->shape.by_station ? q->run->account.sum :
-				       lasack_station_least(q, q->run)->account.sum;
+		q->level.current_sum =
+			lasack_station_key(q, q->run, lasack_station_least(q, q->run));
 		q->level.high = max(q->level.high, q->level.current_sum);
 	}
 	station = q->run;
@@ -272,16 +373,16 @@ struct lasack_flow *lasack_order_next(struct lasack_queue *q)
 /* There are packets, and a floor. */
 struct lasack_flow *lasack_order_longest_waiting(struct lasack_queue *q)
 {
-	const struct lasack_heap_entry *first = lasack_heap_first(&q->wait);
 	struct lasack_flow *flow;
-	u32 seq;
+	u32 number, seq;
 
 	for (;;) {
-		flow = lasack_flow_at(q, first->item);
+		number = lasack_tournament_first(&q->wait);
+		flow = lasack_flow_at(q, number);
 		seq = lasack_flow_seq(flow);
-		if (first->key == q->waiting_since[first->item] && first->tie == seq)
+		if (lasack_tournament_first_is(&q->wait, q->waiting_since[number], seq))
 			return flow;
-		lasack_heap_update(&q->wait, first->item, q->waiting_since[first->item], seq);
+		lasack_tournament_update_first(&q->wait, q->waiting_since[number], seq);
 	}
 }
 
@@ -289,7 +390,7 @@ struct lasack_flow *lasack_order_longest_waiting(struct lasack_queue *q)
 static struct lasack_flow *lasack_station_worst(struct lasack_queue *q)
 {
 	struct lasack_station *station =
-		&q->stations->place[lasack_heap_first(&q->drop)->item];
+		&q->stations->place[lasack_tournament_first(&q->drop)];
 	struct rb_node *last = rb_last(&station->flows.rb_root), *node = last;
 	int i;
 
@@ -310,48 +411,61 @@ static struct lasack_flow *lasack_station_worst(struct lasack_queue *q)
  */
 struct lasack_flow *lasack_order_worst(struct lasack_queue *q)
 {
-	const struct lasack_heap_entry *second;
 	struct lasack_flow *flow;
 
 	if (q->shape.by_station)
 		return lasack_station_worst(q);
-	flow = lasack_flow_at(q, lasack_heap_first(&q->drop)->item);
+	flow = lasack_flow_at(q, lasack_tournament_first(&q->drop));
 	if (!q->floor || lasack_flow_can_spare(q, flow) ||
 	    flow != lasack_order_longest_waiting(q))
 		return flow;
-	second = lasack_heap_second(&q->drop);
-	return second ? lasack_flow_at(q, second->item) : flow;
+	if (q->drop.count == 1)
+		return flow;
+	return lasack_flow_at(q, lasack_tournament_second(&q->drop));
+}
+
+/* From now on the order of the station's flows is exact. */
+static void lasack_station_drop(struct lasack_queue *q, struct lasack_station *station)
+{
+	struct rb_node *node, *next;
+	struct lasack_flow *flow;
+
+	for (node = rb_first_cached(&station->flows); node; node = next) {
+		next = rb_next(node);
+		lasack_station_mend(q, station, lasack_flow_of(q, node));
+	}
+	station->spares = 0;
+	for (node = rb_first_cached(&station->flows); node; node = rb_next(node)) {
+		flow = lasack_flow_of(q, node);
+		flow->spare = lasack_flow_can_spare(q, flow);
+		station->spares += flow->spare;
+		if (!q->shape.by_station)
+			lasack_drop_update_flow(q, flow);
+	}
+	if (q->shape.by_station)
+		lasack_drop_update_station(q, station);
 }
 
 /* From now on the order to push out of is kept. */
 void lasack_order_drop(struct lasack_queue *q)
 {
-	const struct lasack_heap_entry *entry;
-	struct lasack_station *station;
-	struct rb_node *node;
-	u32 i;
+	u32 leaf, item;
 
 	q->dropping = true;
-	for (i = 0; i < q->order.count; i++) {
-		entry = &q->order.entries[i];
-		if (!lasack_is_grouped(q)) {
-			lasack_drop_update_flow(q, lasack_flow_at(q, entry->item));
+	for (leaf = 0; leaf < q->order.leaves; leaf++) {
+		if (!lasack_tournament_at(&q->order, leaf, &item))
 			continue;
-		}
-		station = &q->stations->place[entry->item];
-		if (q->shape.by_station) {
-			lasack_drop_update_station(q, station);
-			continue;
-		}
-		for (node = rb_first_cached(&station->flows); node; node = rb_next(node))
-			lasack_drop_update_flow(q, lasack_flow_of(q, node));
+		if (lasack_is_grouped(q))
+			lasack_station_drop(q, &q->stations->place[item]);
+		else
+			lasack_drop_update_flow(q, lasack_flow_at(q, item));
 	}
 }
 
 void lasack_order_drop_no_more(struct lasack_queue *q)
 {
 	q->dropping = false;
-	lasack_heap_clear(&q->drop);
+	lasack_tournament_clear(&q->drop);
 }
 
 /* Takes all flows out of the orders, which may be wrong; they have to join again. */
@@ -360,9 +474,9 @@ void lasack_order_clear(struct lasack_queue *q)
 	u32 i;
 
 	lasack_order_drop_no_more(q);
-	lasack_heap_clear(&q->order);
+	lasack_tournament_clear(&q->order);
 	if (q->shape.floor)
-		lasack_heap_clear(&q->wait);
+		lasack_tournament_clear(&q->wait);
 	for (i = 0; lasack_is_grouped(q) && i < ARRAY_SIZE(q->stations->place); i++) {
 		q->stations->place[i].flows = RB_ROOT_CACHED;
 		q->stations->place[i].spares = 0;

@@ -21,12 +21,12 @@ void lasack_order_drop_no_more(struct lasack_queue *q);
 void lasack_order_clear(struct lasack_queue *q);
 
 /*
- * A flow with packets has a larger sum, or other packets. The order of flows alone is
- * mended when it matters.
+ * A flow with packets has a larger sum, or other packets. The order to serve is mended when it
+ * matters.
  */
 static inline void lasack_order_changed(struct lasack_queue *q, struct lasack_flow *flow)
 {
-	if (lasack_is_grouped(q) || q->dropping)
+	if (q->dropping)
 		lasack_order_changed_slow(q, flow);
 }
 

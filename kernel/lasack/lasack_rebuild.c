@@ -32,7 +32,7 @@ static void lasack_queue_order(struct lasack_queue *q)
 	for (i = 0; i < lasack_queue_places(q); i++) {
 		flow = lasack_flow_at(q, i);
 		flow->spare = 0;
-		if (flow->head && !lasack_is_control(q, flow))
+		if (flow->head && !lasack_is_control(flow))
 			lasack_order_join(q, flow);
 	}
 }
@@ -158,7 +158,7 @@ static void lasack_queue_adopt_stations(struct lasack_queue *q, const struct las
 	}
 	for (i = 0; i < lasack_queue_places(q); i++) {
 		flow = lasack_flow_at(q, i);
-		if (!flow->head || lasack_is_control(q, flow))
+		if (!flow->head || lasack_is_control(flow))
 			continue;
 		if (!lasack_is_grouped(from))
 			flow->station = flow->shared ? LASACK_STATION_SHARED :
@@ -203,6 +203,7 @@ void lasack_queue_take_over(struct lasack_queue *q, struct lasack_queue *from)
 	q->decay = from->decay;
 	q->memory = from->memory;
 	q->packets = from->packets;
+	q->control_packets = from->control_packets;
 	q->observer = from->observer;
 	q->overflow = from->overflow;
 	q->resynchronised = from->resynchronised;
@@ -255,8 +256,9 @@ static int lasack_queue_init(struct lasack_queue *q)
 		lasack_shared(q, i)->shared = 1;
 		lasack_shared(q, i)->is_new = 1;
 	}
-	if (lasack_heap_init(&q->order, grouped ? LASACK_STATIONS + 1 : places) ||
-	    lasack_heap_init(&q->drop, q->shape.by_station ? LASACK_STATIONS + 1 : places))
+	lasack_shared(q, LASACK_CONTROL)->control = 1;
+	if (lasack_tournament_init(&q->order, grouped ? LASACK_STATIONS + 1 : places) ||
+	    lasack_tournament_init(&q->drop, q->shape.by_station ? LASACK_STATIONS + 1 : places))
 		return -ENOMEM;
 	if (grouped) {
 		q->stations = lasack_stations_create();
@@ -267,7 +269,7 @@ static int lasack_queue_init(struct lasack_queue *q)
 	if (!q->shape.floor)
 		return 0;
 	q->waiting_since = kvcalloc(places, sizeof(*q->waiting_since), GFP_KERNEL);
-	return q->waiting_since ? lasack_heap_init(&q->wait, places) : -ENOMEM;
+	return q->waiting_since ? lasack_tournament_init(&q->wait, places) : -ENOMEM;
 }
 
 /**
@@ -321,9 +323,9 @@ void lasack_queue_free(struct lasack_queue *q)
 	if (!q)
 		return;
 	flow_table_free(q->table);
-	lasack_heap_destroy(&q->order);
-	lasack_heap_destroy(&q->drop);
-	lasack_heap_destroy(&q->wait);
+	lasack_tournament_destroy(&q->order);
+	lasack_tournament_destroy(&q->drop);
+	lasack_tournament_destroy(&q->wait);
 	kvfree(q->stations);
 	kvfree(q->nodes);
 	kvfree(q->waiting_since);

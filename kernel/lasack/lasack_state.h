@@ -6,7 +6,7 @@
 #define LASACK_STATE_H
 
 #include "lasack/lasack_flow.h"
-#include "lasack/lasack_heap.h"
+#include "lasack/lasack_tournament.h"
 #include "lasack/lasack_station.h"
 #include "lasack/lasack_sum.h"
 
@@ -39,39 +39,45 @@ struct lasack_delay {
 };
 
 struct lasack_queue {
+	/* what every packet needs */
 	u64			now;		/* ns, see lasack_queue_advance() */
 	u64			age;		/* the same for the sums, see lasack_sum.c */
 	u32			time;		/* the same for the table */
 	bool			timed;		/* it was just read from the clock */
-	u32			seq;		/* of the last packet to arrive */
-	struct lasack_shape	shape;
-	u32			overhead;	/* bytes that a packet counts for at least */
-	struct flow_table	*table;		/* of struct lasack_flow */
-	struct lasack_heap	order;		/* to serve: stations if there are any, or flows */
-	struct lasack_heap	drop;		/* to push out of: as order */
-	struct lasack_heap	wait;		/* flows, the longest waiting first: with a floor */
 	bool			dropping;	/* the queue was full lately: drop is kept */
-	u32			drop_below;	/* packets: with fewer it is not */
-	struct lasack_decay	decay;
-	struct lasack_level	level;		/* of the stations if by_station, or of the flows */
-	u64			memory;		/* truesize of all packets, bytes */
+	u32			seq;		/* of the last packet to arrive */
+	u32			overhead;	/* bytes that a packet counts for at least */
+	struct lasack_shape	shape;
 	u32			packets;	/* in the orders: all but the control packets */
-
+	u32			control_packets;
+	u64			memory;		/* truesize of all packets, bytes */
+	struct flow_table	*table;		/* of struct lasack_flow */
 	struct lasack_stations	*stations;	/* NULL unless by_station or with runs */
-	struct rb_node		*nodes;		/* by flow: in its station's order */
+	struct lasack_level	level;		/* of the stations if by_station, or of the flows */
+	struct lasack_decay	decay;
+	struct lasack_tournament order;		/* to serve: stations if there are any, or flows */
+	struct lasack_delay	delay[2];	/* of small and of large flows */
+
+	/* with stations */
+	struct lasack_node	*nodes;		/* by flow */
 	u32			quantum;	/* bytes of a run; 0: every packet is a run */
 	struct lasack_station	*run;		/* whose packets were served last */
 	s64			run_left;	/* bytes */
 
+	/* with a floor */
 	u32			floor;		/* percent */
 	u64			*waiting_since;	/* by flow, ns */
 	u64			floor_credit;	/* bytes of service * 100 */
 	u64			floor_served;	/* ns: when it last served a flow */
+	struct lasack_tournament wait;		/* flows, the longest waiting first */
+
+	/* when it is full */
+	u32			drop_below;	/* packets: with fewer, drop is not kept */
+	struct lasack_tournament drop;		/* to push out of: as order */
 
 	struct lasack_observer	*observer;	/* NULL: off */
 	u64			overflow;
 	u64			resynchronised;	/* ACKs after which counting began anew */
-	struct lasack_delay	delay[2];	/* of small and of large flows */
 	u32			by_bits[65];	/* flows of less than 2^n bytes, not of 2^(n - 1) */
 };
 
@@ -93,11 +99,6 @@ static inline struct lasack_flow *lasack_shared(const struct lasack_queue *q,
 	return lasack_flow_at(q, q->table->size + which);
 }
 
-static inline bool lasack_is_control(const struct lasack_queue *q, const struct lasack_flow *flow)
-{
-	return flow == lasack_shared(q, LASACK_CONTROL);
-}
-
 /* Do stations order the service? */
 static inline bool lasack_is_grouped(const struct lasack_queue *q)
 {
@@ -107,7 +108,7 @@ static inline bool lasack_is_grouped(const struct lasack_queue *q)
 /* Does the flow share its station's service? Control packets are no station's. */
 static inline bool lasack_has_station(const struct lasack_queue *q, const struct lasack_flow *flow)
 {
-	return q->shape.by_station && !lasack_is_control(q, flow);
+	return q->shape.by_station && !lasack_is_control(flow);
 }
 
 static inline struct lasack_station *lasack_station_at(const struct lasack_queue *q,

@@ -12,12 +12,19 @@
 /* One more, for packets of flows that nobody can tell apart. */
 #define LASACK_STATION_SHARED	LASACK_STATIONS
 
+/* A flow in its station's order. */
+struct lasack_node {
+	struct rb_node	node;
+	u64		key;	/* its sum, or one that was */
+	u32		tie;	/* likewise the order of arrival of its first packet */
+};
+
 struct lasack_station {
 	u64			address;
 	struct rb_root_cached	flows;	/* those with packets, least sum first */
 	struct lasack_account	account;
 	struct lasack_level	level;	/* of its flows */
-	u32			spares;	/* flows that may lose a packet first */
+	u32			spares;	/* flows that may lose a packet first; while it matters */
 	u16			number;
 	u8			known:1,	/* the place is a station's */
 				is_new:1;	/* its sum is not set yet */

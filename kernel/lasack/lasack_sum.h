@@ -10,7 +10,10 @@
 #define LASACK_AGE_BITS	16	/* of fraction in an age */
 
 /* Before an age is as large as that the sums must be given another origin. */
-#define LASACK_AGE_MAX	(1ULL << (26 + LASACK_AGE_BITS))
+#define LASACK_AGE_MAX	(1ULL << (25 + LASACK_AGE_BITS))
+
+/* No sum is larger: two such numbers of bytes, or of that age with any mantissa, have 63 bits. */
+#define LASACK_SUM_MAX	((1ULL << 62) - 2)
 
 struct lasack_decay {
 	u64	halflife;	/* ns, 0: no decay */

@@ -36,9 +36,10 @@
 /* One packet in so many tells how long it waited, unless time matters anyway. */
 #define LASACK_DELAY_SAMPLE	8
 
+/* Segments of a packet that is or was queued. Most have one, and nothing more is read of them. */
 static u32 lasack_segs(const struct sk_buff *skb)
 {
-	return skb_is_gso(skb) ? skb_shinfo(skb)->gso_segs : 1;
+	return lasack_cb(skb)->gso ? skb_shinfo(skb)->gso_segs : 1;
 }
 
 /*
@@ -121,20 +122,17 @@ static int lasack_enqueued(struct sk_buff *skb, struct Qdisc *sch, struct sk_buf
  * queues) to them only while nobody follows the packet yet. It is parsed and charged once. Its
  * parents have counted one packet of its length, and are told of the difference.
  */
-static int lasack_enqueue_segments(struct sk_buff *skb, struct Qdisc *sch,
-				   struct sk_buff **to_free)
+static int lasack_enqueue_segments(struct sk_buff *skb, struct tcp_segment *seg,
+				   struct Qdisc *sch, struct sk_buff **to_free)
 {
 	netdev_features_t features = netif_skb_features(skb);
 	unsigned int whole_len = qdisc_pkt_len(skb), len = 0;
 	struct lasack_sched_data *q = qdisc_priv(sch);
 	struct lasack_flow *flow = NULL;
+	u32 headers = skb->len - min(seg->payload, skb->len), payload;
 	struct sk_buff *segs, *next;
-	struct tcp_segment seg;
-	u32 headers, payload;
 	int queued = 0;
 
-	q->packets[tcp_segment_parse(skb, &seg)]++;
-	headers = skb->len - min(seg.payload, skb->len);
 	segs = skb_gso_segment(skb, features & ~NETIF_F_GSO_MASK);
 	if (IS_ERR_OR_NULL(segs))
 		return qdisc_drop(skb, sch, to_free);
@@ -147,10 +145,10 @@ static int lasack_enqueue_segments(struct sk_buff *skb, struct Qdisc *sch,
 		qdisc_skb_cb_set_segs(segs, 1);
 		payload = seg_len - min(headers, seg_len);
 		if (flow) {
-			lasack_queue_add_more(q->queue, flow, segs, &seg, payload);
+			lasack_queue_add_more(q->queue, flow, segs, seg, payload);
 		} else {
-			seg.payload = payload;
-			flow = lasack_queue_add(q->queue, segs, &seg);
+			seg->payload = payload;
+			flow = lasack_queue_add(q->queue, segs, seg);
 		}
 		if (lasack_enqueued(segs, sch, to_free) == NET_XMIT_SUCCESS) {
 			queued++;
@@ -171,9 +169,9 @@ static int lasack_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 	struct tcp_segment seg;
 
 	lasack_queue_advance(q->queue, ktime_get_ns());
-	if (unlikely(lasack_must_segment(q, skb)))
-		return lasack_enqueue_segments(skb, sch, to_free);
 	q->packets[tcp_segment_parse(skb, &seg)]++;
+	if (unlikely(lasack_must_segment(q, skb)))
+		return lasack_enqueue_segments(skb, &seg, sch, to_free);
 	lasack_queue_add(q->queue, skb, &seg);
 	return lasack_enqueued(skb, sch, to_free);
 }
@@ -207,7 +205,7 @@ static struct sk_buff *lasack_dequeue(struct Qdisc *sch)
 	skb = lasack_choose(sch);
 	if (!skb)
 		return NULL;
-	qdisc_bstats_update(sch, skb);
+	_bstats_update(&sch->bstats, qdisc_pkt_len(skb), lasack_segs(skb));
 	qdisc_qstats_backlog_dec(sch, skb);
 	qdisc_qlen_dec(sch);
 	return skb;

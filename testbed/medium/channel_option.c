@@ -111,7 +111,8 @@ static void read_trace(const char *path, struct channel_config *config)
 		step = (struct channel_step){ llround(s * NS_PER_S), ber };
 		if (config->n_trace ?
 		    step.at <= config->trace[config->n_trace - 1].at : step.at)
-			usage_error("--channel: %s:%d: times rise, from 0", path, n);
+			usage_error("--channel: %s:%d: the first time must be 0, and each later than the one before",
+				    path, n);
 		add_step(config, &step);
 	}
 	fclose(file);

@@ -115,7 +115,7 @@ bool take_mac_option(struct mac_config *config, int option)
 void check_mac_options(const struct mac_config *config)
 {
 	if (config->channel.fec_n && config->channel.kind != CHANNEL_GE)
-		usage_error("--fec needs --channel ge,...: it codes while a link is bad");
+		usage_error("--fec needs --channel ge,...: it is used only while a link is bad");
 }
 
 void check_hidden(const struct mac *mac)

@@ -27,7 +27,7 @@
 #define MAC_OPTIONS_HELP						\
 "  --phy PROFILE     see `dcfmedium --help`\n"				\
 "  --rts BYTES       RTS/CTS before PSDUs longer than BYTES (default: never)\n" \
-"  --eifs on|off     observers of a collision wait EIFS (on) or DIFS (default on)\n" \
+"  --eifs on|off     who hears a collision waits EIFS (on) or DIFS (default on)\n" \
 "  --ampdu N         most MPDUs in an A-MPDU, 1 to 64 (ht20, vht80; default 64)\n" \
 "  --ppdu US         longest A-MPDU in us (default 5484)\n"		\
 "  --idle-target N   idle slots that Idle Sense aims at (default: the best for\n" \
@@ -36,10 +36,10 @@
 "                    loss=P            each frame is lost with probability P\n" \
 "                    ber=B             bit errors, independent\n"		\
 "                    ge,good=S,bad=S,ber-good=B,ber-bad=B[,shared]\n"	\
-"                                      Gilbert-Elliott: mean durations in s; a\n" \
-"                                      state for each link, or one for all\n" \
-"                    snr=DB            bit errors by modulation and SNR; stations\n" \
-"                                      may have their own\n"		\
+"                                      Gilbert-Elliott: mean durations in s; each\n" \
+"                                      link has a state, shared: all have one\n" \
+"                    snr=DB            bit errors by modulation and SNR; --station\n" \
+"                                      may give a station another SNR\n"	\
 "                    trace=FILE        lines \"SECONDS BER\": bit error rate from\n" \
 "                                      then on\n"			\
 "  --fec N,K         Reed-Solomon (N,K) over bytes while a ge link is bad\n" \
@@ -48,7 +48,7 @@
 "  --capture DB      a frame survives if it is DB stronger at its receiver than\n" \
 "                    all that overlaps it (default: it never does); signal=DB\n" \
 "                    sets a station's level\n"				\
-"  --seed K          seed of the random streams (default 1)\n"
+"  --seed K          seed of the random numbers (default 1)\n"
 
 /* Of MAC_OPTIONS, those that were given, in order. */
 struct mac_words {

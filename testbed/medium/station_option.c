@@ -194,7 +194,7 @@ void check_station(const struct mac_config *config,
 		   const struct mac_station_config *station)
 {
 	if (station->rate && config->kernel_rates)
-		usage_error("--station: rate excludes --rates kernel");
+		usage_error("--station: rate cannot be used with --rates kernel");
 	if (station->has_snr && config->channel.kind != CHANNEL_SNR)
-		usage_error("--station: snr needs --channel snr=DB, of those that have none");
+		usage_error("--station: snr needs --channel snr=DB, the SNR of all other stations");
 }

@@ -115,18 +115,21 @@ STATION = "= 0 station 02:00:00:00:00:00,retry=7,cwmin=16,cwmax=1024\n"
         (f"{HEAD}? 0 mark\n", ":3: does not begin with +, = or @"),
         (f"{HEAD}= 5 mark\n+ 4 mark\n", ":4: goes back in time"),
         (f"{HEAD}= 0 marked\n", ":3: is none of station, frame, channel, mark, lossless and end"),
-        (f"{HEAD}= 0 frame 0 0 100 a 0\n", ":3: names a station there is none of"),
+        (f"{HEAD}= 0 frame 0 0 100 a 0\n", ":3: names a station that does not exist"),
         (f"{HEAD}{STATION}= 0 frame 0 -3 100 a 0\n", ":4: names a station"),
         (f"{HEAD}{STATION}= 0 frame 0 -1 0 a 0\n", ":4: has a frame of an impossible length"),
         (f"{HEAD}{STATION}= 0 frame 0 -1 100 q 0\n", ":4: has a flag"),
-        (f"{HEAD}{STATION}= 0 frame 0 -1 100 a 110\n", ":4: has a rate that the profile has not"),
+        (
+            f"{HEAD}{STATION}= 0 frame 0 -1 100 a 110\n",
+            ":4: has a rate that the profile does not have",
+        ),
         (f"{HEAD}{STATION}= 0 frame 0 -1 100 a\n", ":4: is not `frame FROM TO"),
         (f"{HEAD}= 0 station 02:00:00:00:00:00\n", ":3: has a station without retry"),
         (
             f"{HEAD}{STATION}@ 9 frame 0 -1 100 a 0\n= 9 end 2 0\n",
-            "the end of a frame that does not end",
+            "has @, but no frame ends there",
         ),
-        (f"{HEAD}@ 0 mark\n", ":3: answers the end of a frame with no frame"),
+        (f"{HEAD}@ 0 mark\n", ":3: has @, which only a frame can have"),
     ],
 )
 def test_a_bad_trace_is_one_line_and_exit_1(tmp_path: Path, text: str, says: str) -> None:

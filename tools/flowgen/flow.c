@@ -159,7 +159,7 @@ static void connection_over(struct loop *loop, struct flow *flow, int error)
 			 (unsigned long long)flow->plan.bytes);
 		fail(loop, flow, what, 0);
 	} else if (now_ns() < flow->deadline - CLOCK_DRIFT_NS) {
-		fail(loop, flow, "closed by the server before its time", 0);
+		fail(loop, flow, "closed by the server before it was done", 0);
 	} else {
 		conclude(loop, flow, now_ns());
 	}

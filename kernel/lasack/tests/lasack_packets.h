@@ -9,14 +9,15 @@
 #include <kunit/test.h>
 #include "common/flow_table.c"
 #include "common/tcp_segment.c"
+#include "lasack/lasack_arrival.c"
 #include "lasack/lasack_charge.c"
-#include "lasack/lasack_heap.c"
 #include "lasack/lasack_observe.c"
 #include "lasack/lasack_order.c"
 #include "lasack/lasack_queue.c"
 #include "lasack/lasack_rebuild.c"
 #include "lasack/lasack_station.c"
 #include "lasack/lasack_sum.c"
+#include "lasack/lasack_tournament.c"
 #include "common/tests/segments.h"
 
 #define LASACK_FLOWS	1024

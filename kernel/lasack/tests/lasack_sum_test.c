@@ -190,11 +190,11 @@ static void sum_half_life_changes(struct kunit *test)
 	expect_left(test, now + 1000, 1250);
 }
 
-/* After 2^26 half-lives the sums have another origin; nobody sees it. */
+/* After 2^25 half-lives the sums have another origin; nobody sees it. */
 static void sum_origin_moves(struct kunit *test)
 {
 	struct lasack_queue *q = test->priv;
-	u64 now = (1ULL << 26) * 1000 - 1000;
+	u64 now = (1ULL << 25) * 1000 - 1000;
 
 	lasack_queue_set_halflife(q, 1000);
 	lasack_queue_advance(q, now);

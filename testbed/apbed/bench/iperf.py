@@ -68,7 +68,7 @@ def run(kinds: Sequence[str], cpus: int, rounds: int, seconds: int, out: Path) -
     kernel = distro.find()
     modules = BUILD / "modules" / f"{kernel.release}-x86_64"
     if not (modules / "sch_lasack.ko").exists():
-        raise ApbedError(f'no {modules}: make -C kernel KDIR="$(apbed distro tree)"')
+        raise ApbedError(f'no {modules}: run make -C kernel KDIR="$(apbed distro tree)"')
     (out / "kinds").write_text("".join(f"{kind}\n" for kind in kinds))
     words = [sys.executable, "-m", "apbed", "distro", "boot", "--cpus", str(cpus)]
     words += ["--limit", str(LIMIT_S), "--", "sh", str(GUEST / "iperf.sh"), str(modules)]

@@ -41,7 +41,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument("--quick", action="store_true", help="few cells, kinds and rounds")
     parser.add_argument("--kinds", metavar="KIND;KIND...", help="queue disciplines, in tc's words")
     parser.add_argument("--cells", metavar="CELL;CELL...", help="names as --list prints them")
-    parser.add_argument("--rounds", type=int, metavar="N", help="turns of each kind (31, quick 11)")
+    parser.add_argument(
+        "--rounds", type=int, metavar="N", help="turns of each kind (default: 31; 11 with --quick)"
+    )
     parser.add_argument(
         "--instructions", action="store_true", help="count instructions in the stock kernel"
     )
@@ -49,10 +51,20 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--iperf", action="store_true", help="throughput of iperf3 -P 4 in the stock kernel"
     )
     parser.add_argument(
-        "--cpus", type=int, default=4, metavar="N", help="its processors; 1: virtual time (4)"
+        "--cpus",
+        type=int,
+        default=4,
+        metavar="N",
+        help="processors for --iperf (default: 4); 1: in virtual time",
     )
     parser.add_argument("--kernel", metavar="VERSION", help="lab kernel line, for example 6.1")
-    parser.add_argument("--out", type=Path, metavar="DIR", default=Path("out/bench"))
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        default=Path("out/bench"),
+        help="directory of the results (default: out/bench)",
+    )
     parser.add_argument("--list", action="store_true", help="list the cells and kinds and exit")
     parser.set_defaults(func=run)
 

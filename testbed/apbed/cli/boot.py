@@ -31,13 +31,19 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     parser.add_argument("--kernel", metavar="VERSION", help="kernel line, for example 6.1")
     parser.add_argument("--debug", action="store_true", help="the debug kernel (KASAN, lockdep...)")
-    parser.add_argument("--stock", action="store_true", help="one without the ACK-skip series")
+    parser.add_argument("--stock", action="store_true", help="a kernel without the ACK-skip series")
     parser.add_argument("--out", type=Path, metavar="DIR", help="a directory the guest may write")
     parser.add_argument("--seed", type=int, metavar="K", help="seed of the guest's random numbers")
     parser.add_argument(
-        "--limit", type=float, default=600.0, metavar="S", help="processor seconds at most (600)"
+        "--limit",
+        type=float,
+        default=600.0,
+        metavar="S",
+        help="stop it after S processor seconds (default: 600)",
     )
-    parser.add_argument("words", nargs=argparse.REMAINDER, metavar="-- COMMAND")
+    parser.add_argument(
+        "words", nargs=argparse.REMAINDER, metavar="-- COMMAND", help="what to run, as root"
+    )
     parser.set_defaults(func=run)
 
 

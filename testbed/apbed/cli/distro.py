@@ -34,12 +34,22 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     tree.set_defaults(func=_tree)
     boot = commands.add_parser("boot", help="run one command in it, as root")
     boot.add_argument(
-        "--cpus", type=int, default=1, metavar="N", help="1: virtual time; more: the host's time"
+        "--cpus",
+        type=int,
+        default=1,
+        metavar="N",
+        help="processors (default: 1); with 1 time is virtual, with more the host's",
     )
     boot.add_argument(
-        "--limit", type=float, default=600.0, metavar="S", help="processor seconds at most (600)"
+        "--limit",
+        type=float,
+        default=600.0,
+        metavar="S",
+        help="stop it after S processor seconds (default: 600)",
     )
-    boot.add_argument("words", nargs=argparse.REMAINDER, metavar="-- COMMAND")
+    boot.add_argument(
+        "words", nargs=argparse.REMAINDER, metavar="-- COMMAND", help="what to run, as root"
+    )
     boot.set_defaults(func=_boot)
 
 

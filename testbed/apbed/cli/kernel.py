@@ -58,14 +58,14 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
     source = commands.add_parser("source", help="unpack the distribution's source in DIR/tree")
     _add_choice(source, kinds=False)
-    source.add_argument("directory", type=Path, metavar="DIR")
+    source.add_argument("directory", type=Path, metavar="DIR", help="where to make tree/")
     source.set_defaults(func=_source)
 
     patch = commands.add_parser(
         "patch",
         help="apply the ACK-skip series to a kernel source tree",
-        description="Applies the ACK-skip series that fits the tree, all of it or nothing, to "
-        "its files; says which line it was made against. For commits: git am.",
+        description="Applies the ACK-skip series that fits the source tree to its files, all of it "
+        "or nothing. Says for which kernel line it was made. To have commits, use git am instead.",
     )
     patch.add_argument("directory", type=Path, metavar="DIR", help="the top of a kernel source")
     patch.set_defaults(func=_patch)

@@ -36,7 +36,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     """Add `apbed model`."""
     parser = subparsers.add_parser(
         "model",
-        help="compute a paper's equations, beside measured runs if there are",
+        help="compute a paper's equations, and compare them with measured runs",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -66,17 +66,17 @@ def _add_http_queueing(models: argparse._SubParsersAction[argparse.ArgumentParse
         help="segments per ACK (default: 1 to 9)",
     )
     http.add_argument(
-        "--beside", type=Path, metavar="DIR", help="set runs of ack-every beside the model"
+        "--beside", type=Path, metavar="DIR", help="compare the model with runs of ack-every"
     )
     http.add_argument(
-        "--sessions", type=Path, metavar="DIR", help="set runs of ack-http beside equation 14"
+        "--sessions", type=Path, metavar="DIR", help="compare equation 14 with runs of ack-http"
     )
     http.set_defaults(func=run_http_queueing)
 
 
 def _add_simultaneous_send(models: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     send = models.add_parser(
-        "simultaneous-send", help="how often frames meet, ack-skipping's equation 1"
+        "simultaneous-send", help="how often frames collide, ack-skipping's equation 1"
     )
     send.add_argument(
         "--flows",
@@ -92,7 +92,7 @@ def _add_simultaneous_send(models: argparse._SubParsersAction[argparse.ArgumentP
         nargs="+",
         default=[],
         metavar="DIR",
-        help="add what runs of ack-skip-short or ack-skip-long gained",
+        help="add the gain in runs of ack-skip-short or ack-skip-long",
     )
     send.set_defaults(func=run_simultaneous_send)
 

@@ -41,7 +41,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="replace a value of the scenario; a list of values is a sweep",
+        help="replace a value of the scenario; with a list, each value is a run",
     )
     parser.add_argument(
         "--out", type=Path, metavar="DIR", help="directory of the results (default out/NAME)"
@@ -50,7 +50,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--jobs",
         type=_count,
         metavar="N",
-        help="lab kernels at a time (default: one per processor)",
+        help="lab kernels to run at a time (default: one per processor)",
     )
     parser.add_argument("--dry-run", action="store_true", help="list the runs and stop")
     parser.add_argument("--json", action="store_true", help="print summary.json instead of a table")

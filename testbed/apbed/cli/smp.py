@@ -34,12 +34,18 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     boot = commands.add_parser("boot", help="run one command in it, as root")
     boot.set_defaults(func=_boot)
     for command in (build, tree, boot):
-        command.add_argument("checker", choices=smp.CHECKERS)
-    boot.add_argument("--cpus", type=int, default=4, metavar="N", help="processors (4)")
+        command.add_argument("checker", choices=smp.CHECKERS, help="the checker in the kernel")
+    boot.add_argument("--cpus", type=int, default=4, metavar="N", help="processors (default: 4)")
     boot.add_argument(
-        "--limit", type=float, default=3600.0, metavar="S", help="processor seconds at most (3600)"
+        "--limit",
+        type=float,
+        default=3600.0,
+        metavar="S",
+        help="stop it after S processor seconds (default: 3600)",
     )
-    boot.add_argument("words", nargs=argparse.REMAINDER, metavar="-- COMMAND")
+    boot.add_argument(
+        "words", nargs=argparse.REMAINDER, metavar="-- COMMAND", help="what to run, as root"
+    )
 
 
 def _build(args: argparse.Namespace) -> int:

@@ -103,7 +103,7 @@ def _configure(recipe: Recipe, tree: Path, log: Path) -> None:
     lost = recipe.lost_symbols(dot_config.read_text())
     if lost:
         names = " + ".join(path.name for path in recipe.fragments)
-        raise ApbedError(f"{names}: not taken by kernel {recipe.version}: {', '.join(lost)}")
+        raise ApbedError(f"{names}: kernel {recipe.version} does not accept {', '.join(lost)}")
 
 
 def _source_tree(recipe: Recipe, source: Source, directory: Path, log: Path) -> Path:

@@ -198,7 +198,7 @@ def build_recipe(recipe: Recipe) -> LabKernel:
             (directory / "kernel.json").write_text(json.dumps(asdict(record), indent=1) + "\n")
     kernel = find_built(recipe)
     if not kernel:
-        raise ApbedError(f"the kernel built in {cache_dir() / key} is not whole: see {log}")
+        raise ApbedError(f"the kernel built in {cache_dir() / key} is incomplete; see {log}")
     return kernel
 
 

@@ -114,7 +114,7 @@ def _depends(apt: Apt, package: str, pattern: str) -> list[str]:
     lines = apt.run("apt-cache", "depends", package)
     found = re.findall(rf"^ *Depends: {pattern}$", lines, re.MULTILINE)
     if not found:
-        raise ApbedError(f"apt does not know what {package} depends on: apt-get update")
+        raise ApbedError(f"apt does not know what {package} depends on; run `apt-get update`")
     return found
 
 

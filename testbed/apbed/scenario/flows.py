@@ -118,7 +118,7 @@ def _complete(flow: Flow, duration_s: float) -> Flow:
                 raise ApbedError(f"{key} is missing; a pulse flow needs count, every_s and bytes")
         return flow
     if flow.seconds is not None and flow.bytes is not None:
-        raise ApbedError("seconds and bytes exclude each other")
+        raise ApbedError("give seconds or bytes, not both")
     if flow.start_s >= duration_s or flow.seconds == 0:
         raise ApbedError("it would start after the end of the run")
     if flow.bytes is None and flow.seconds is None:

@@ -21,7 +21,7 @@ static const char explain_help[] =
 "Prints what happened, from a trace that `hwsim --pcap` or `saturate --pcap`\n"
 "wrote: when, for how many microseconds, who sent what to whom, what collided or\n"
 "was lost, and how long the medium was idle in between. A summary follows. Times\n"
-"are the medium's, in seconds. TCP's numbers are those of the header.\n"
+"are the medium's, in seconds. TCP's sequence numbers are as in the header.\n"
 "\n"
 "  --from S          begin there (default: with the first frame)\n"
 "  --seconds S       how long (default 1)\n"
@@ -120,7 +120,7 @@ static void read_span(struct trace_reader *reader, struct options *options,
 		fprintf(stderr, "dcfmedium: %s is cut short after frame %u; what is there follows\n",
 			reader->path, packet.number);
 	if (!packet.number)
-		fatal("%s has no frame in it", reader->path);
+		fatal("%s contains no frame", reader->path);
 	qsort(span->packets, span->n, sizeof(packet), by_beginning);
 }
 

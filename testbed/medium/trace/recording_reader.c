@@ -84,7 +84,7 @@ static void read_rate(struct recording_reader *reader, const char *word,
 
 	if (sscanf(word, "%u%n", &frame->rate, &end) == 1 && !word[end]) {
 		if (frame->rate && !known_rate(reader, frame->rate))
-			recording_bad_line(reader, "has a rate that the profile has not");
+			recording_bad_line(reader, "has a rate that the profile does not have");
 		return;
 	}
 	frame->rate = 0;
@@ -118,11 +118,11 @@ static void read_frame(struct recording_reader *reader, const char *words,
 		recording_bad_line(reader, "is not `frame FROM TO BYTES FLAGS RATE`");
 	if (event->from < 0 || event->from >= reader->n_stations ||
 	    frame->to < MAC_EVERYBODY || frame->to >= reader->n_stations)
-		recording_bad_line(reader, "names a station there is none of yet");
+		recording_bad_line(reader, "names a station that does not exist yet");
 	if (!frame->bytes || frame->bytes > BYTES_MAX)
 		recording_bad_line(reader, "has a frame of an impossible length");
 	if (flags[strspn(flags, "abd-")])
-		recording_bad_line(reader, "has a flag that is none of a, b and d");
+		recording_bad_line(reader, "has a flag other than a, b and d");
 	frame->wants_ack = strchr(flags, 'a');
 	frame->basic_rate = strchr(flags, 'b');
 	frame->carries_data = strchr(flags, 'd');
@@ -181,7 +181,7 @@ static void take_event(struct recording_reader *reader, char *line)
 		recording_bad_line(reader, "goes back in time");
 	read_event(reader, line + words);
 	if (event->how == '@' && event->kind != RECORDING_FRAME)
-		recording_bad_line(reader, "answers the end of a frame with no frame");
+		recording_bad_line(reader, "has @, which only a frame can have");
 	if (event->kind == RECORDING_END && event->events != reader->events)
 		fatal("%s: lines are missing: %" PRIu64 " of %" PRIu64 " events are there",
 		      reader->path, reader->events, event->events);

@@ -34,14 +34,14 @@ struct replay {
 static const char replay_help[] =
 "usage: dcfmedium replay FILE [options]\n"
 "\n"
-"Runs the MAC core on a recording of `hwsim --record` or `saturate --record`.\n"
-"It must decide as it did then: exit code 1 means that the digest differs.\n"
-"Files that recorded options name are read again.\n"
+"Runs the core on a recording of `hwsim --record` or `saturate --record`. The core\n"
+"must decide as in the recorded run: exit code 1 means that the digests differ.\n"
+"If a recorded option names a file, this file is read again.\n"
 "\n"
 "  --json            the statistics as one JSON object instead of text\n"
 "\n"
-"For recordings of hwsim, other options replace the recorded ones. The frames\n"
-"arrive as they did, and the digest is another:\n"
+"For recordings of hwsim, these options replace the recorded ones. The frames\n"
+"arrive at the recorded times, and the digest will differ:\n"
 "\n"
 MAC_OPTIONS_HELP
 "\n"
@@ -179,7 +179,7 @@ static void play_event(struct replay *replay)
 		advance_core(replay);
 	if (event->how == '@') {
 		if (events == replay->reader.events)
-			recording_bad_line(&replay->reader, "answers the end of a frame that does not end");
+			recording_bad_line(&replay->reader, "has @, but no frame ends there");
 		return;
 	}
 	replay->now = event->at;

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How packets come to the queue of LAS-ACK.
+ *
+ * Principle: a packet of a known flow touches that flow's two cache lines, and no order unless
+ * it is the only one there. lasack_charge.c says what it costs.
+ *
+ * What other traffic cannot do without (ARP, EAPOL, ICMPv6, DHCP, DNS) is one flow. It is
+ * served first as long as it has not attained more than others have: no flood delays
+ * it but one of its own kind, and that is only one flow. If every place of the table is
+ * taken by a flow with packets, new flows share one. The caller holds the qdisc lock.
+ */
+#include <linux/in.h>
+#include <linux/minmax.h>
+#include <linux/slab.h>
+#include "lasack/lasack_charge.h"
+#include "lasack/lasack_observe.h"
+#include "lasack/lasack_order.h"
+#include "lasack/lasack_queue.h"
+
+static bool lasack_is_control_port(__be16 port)
+{
+	switch (ntohs(port)) {
+	case 53:		/* DNS */
+	case 67:		/* DHCP */
+	case 68:
+	case 546:		/* DHCPv6 */
+	case 547:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Without these there is no address, no name and no next hop. */
+static bool lasack_packet_is_control(const struct lasack_queue *q, const struct tcp_segment *seg)
+{
+	switch (seg->class) {
+	case SEGMENT_NOT_IP:
+		return true;
+	case SEGMENT_PORTS:
+		return !q->shape.paper && seg->key.protocol == IPPROTO_UDP &&
+		       (lasack_is_control_port(seg->key.port[0]) ||
+			lasack_is_control_port(seg->key.port[1]));
+	case SEGMENT_PORTLESS:
+		return !q->shape.paper && seg->key.protocol == IPPROTO_ICMPV6;
+	default:
+		return false;
+	}
+}
+
+static struct lasack_flow *lasack_flow_of_entry(struct flow_entry *entry)
+{
+	return container_of(entry, struct lasack_flow, entry);
+}
+
+static struct lasack_flow *lasack_queue_new_flow(struct lasack_queue *q,
+						 const struct segment_key *key, u32 hash)
+{
+	struct flow_entry *entry = flow_table_add(q->table, key, hash, q->time);
+	struct lasack_flow *flow;
+
+	if (!entry) {
+		q->overflow++;
+		return lasack_shared(q, LASACK_OVERFLOW);
+	}
+	flow = lasack_flow_of_entry(entry);
+	flow->sent = 0;
+	flow->received = 0;
+	q->by_bits[0]++;
+	lasack_flow_new_life(q, flow);
+	return flow;
+}
+
+/**
+ * lasack_queue_flow() - the flow a packet belongs to
+ * @q: the queue
+ * @seg: what the packet is
+ *
+ * Return: the flow, a new one if need be.
+ */
+struct lasack_flow *lasack_queue_flow(struct lasack_queue *q, const struct tcp_segment *seg)
+{
+	struct flow_entry *entry;
+	u32 hash;
+
+	if (seg->class != SEGMENT_TCP) {
+		if (lasack_packet_is_control(q, seg))
+			return lasack_shared(q, LASACK_CONTROL);
+		if (!segment_has_key(seg))
+			return lasack_shared(q, LASACK_OTHER);
+	}
+	hash = flow_table_hash(q->table, &seg->key);
+	entry = flow_table_find(q->table, &seg->key, hash);
+	if (likely(entry && (entry->busy || !flow_table_is_over(q->table, entry, q->time))))
+		return lasack_flow_of_entry(entry);
+	if (entry) {
+		flow_table_forget(q->table, entry);
+		q->table->counts.expired++;
+	}
+	return lasack_queue_new_flow(q, &seg->key, hash);
+}
+
+/* A SYN of the same addresses and ports: another connection? */
+static bool lasack_begins_life(const struct lasack_queue *q, const struct lasack_flow *flow)
+{
+	if (q->shape.paper || flow->entry.finished)
+		return true;
+	return !flow->head && q->time - flow->entry.idle_since >= LASACK_PAUSE;
+}
+
+static void lasack_flow_append(struct lasack_flow *flow, struct sk_buff *skb)
+{
+	skb->next = NULL;
+	if (flow->head)
+		flow->tail->next = skb;
+	else
+		flow->head = skb;
+	flow->tail = skb;
+	flow->account.packets++;
+}
+
+/* The packet comes to its flow, which is charged already with the @acked bytes. */
+static void lasack_queue_append(struct lasack_queue *q, struct lasack_flow *flow,
+				struct sk_buff *skb, const struct tcp_segment *seg,
+				u32 payload, u32 acked)
+{
+	u32 cost = min(lasack_flow_cost(q, flow, skb, payload, acked), LASACK_COST_MAX);
+
+	*lasack_cb(skb) = (struct lasack_skb_cb) {
+		.seq = ++q->seq,
+		.arrival = q->now >> LASACK_ARRIVAL_SHIFT,
+		.memory = skb->truesize,
+		.acked = acked,
+		.refunds = flow->refunds,
+		.cost = cost,
+		.gso = skb_is_gso(skb),
+		.fin = seg->fin && !flow->shared,
+		.rst = seg->rst && !flow->shared,
+	};
+	lasack_flow_admit(q, flow, cost + acked);
+	q->memory += skb->truesize;
+	lasack_flow_append(flow, skb);
+	if (lasack_is_control(flow)) {
+		q->control_packets++;
+		return;
+	}
+	q->packets++;
+	if (lasack_is_grouped(q))
+		lasack_station_at(q, flow)->account.packets++;
+	if (flow->head != skb) {
+		lasack_order_changed(q, flow);
+		return;
+	}
+	if (q->shape.floor && !flow->starved)
+		q->waiting_since[lasack_flow_number(q, flow)] = q->now;
+	lasack_order_join(q, flow);
+}
+
+/* A flow without packets is about to get one. */
+static void lasack_queue_wake(struct lasack_queue *q, struct lasack_flow *flow,
+			      const struct sk_buff *skb)
+{
+	if (!flow->shared)
+		flow_table_wake(q->table, &flow->entry);
+	lasack_flow_begin(q, flow, skb);
+}
+
+/* What the packet says about its connection. Return: bytes it acknowledges. */
+static u32 lasack_queue_observe(struct lasack_queue *q, struct lasack_flow *flow,
+				const struct tcp_segment *seg)
+{
+	u64 sum = flow->account.sum;
+	u32 acked;
+
+	if (seg->class == SEGMENT_TCP)
+		acked = lasack_flow_acked(q, flow, seg);
+	else
+		acked = q->observer ? lasack_observer_take(q->observer, &seg->key) : 0;
+	flow->reversed = seg->reversed;
+	if (acked)
+		lasack_flow_charge_acked(q, flow, acked);
+	if (unlikely(flow->account.sum < sum) && flow->head)
+		lasack_order_lowered(q, flow);
+	return acked;
+}
+
+/**
+ * lasack_queue_add() - a packet joins its flow
+ * @q: the queue
+ * @skb: the packet, which may be GSO; qdisc_pkt_len() is valid
+ * @seg: what it is
+ *
+ * Charges what the packet acknowledges.
+ *
+ * Return: the flow.
+ */
+struct lasack_flow *lasack_queue_add(struct lasack_queue *q, struct sk_buff *skb,
+				     const struct tcp_segment *seg)
+{
+	struct lasack_flow *flow = lasack_queue_flow(q, seg);
+	u32 acked = 0;
+
+	if (unlikely(seg->syn) && !flow->shared && lasack_begins_life(q, flow)) {
+		lasack_flow_new_life(q, flow);
+		if (flow->head)
+			lasack_order_lowered(q, flow);
+	}
+	if (!flow->head)
+		lasack_queue_wake(q, flow, skb);
+	if (!flow->shared)
+		acked = lasack_queue_observe(q, flow, seg);
+	lasack_queue_append(q, flow, skb, seg, seg->payload, acked);
+	return flow;
+}
+
+/**
+ * lasack_queue_add_more() - a packet joins the flow of the one before it
+ * @q: the queue
+ * @flow: that flow
+ * @skb: the packet, a segment of the same GSO packet
+ * @seg: what that was
+ * @payload: bytes of it in @skb
+ */
+void lasack_queue_add_more(struct lasack_queue *q, struct lasack_flow *flow, struct sk_buff *skb,
+			   const struct tcp_segment *seg, u32 payload)
+{
+	/* It may have lost all packets, and its place. */
+	if (!flow->head) {
+		flow = lasack_queue_flow(q, seg);
+		if (!flow->head)
+			lasack_queue_wake(q, flow, skb);
+	}
+	lasack_queue_append(q, flow, skb, seg, payload, 0);
+}
+

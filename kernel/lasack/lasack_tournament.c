@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * An order over numbered items, the least key first: a tournament of four.
+ *
+ * Principle: each item in the order has a leaf, and of each four entries of a round the least
+ * goes to the next one. A new key is carried from its leaf to the last round. Which entries
+ * that touches depends on the leaf alone, not on any key, so the processor reads them
+ * all at once, and the least of four is found without a branch; in a heap each step waits for
+ * the one before. Four entries share a cache line. All memory is allocated beforehand: an
+ * item is here once at most.
+ *
+ * A key may be out of date as long as the true one is not less. Sums only grow, so
+ * who asks for the first item looks whether its key is still true, and if not
+ * gives the true one and asks again (lasack_order.c).
+ *
+ * Source: D. E. Knuth, "The Art of Computer Programming", vol. 3, 5.2.3: tree selection.
+ */
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include "lasack/lasack_tournament.h"
+
+static const struct lasack_entry lasack_no_entry = { .key = LASACK_NO_KEY };
+
+static struct lasack_entry lasack_entry_of(u64 key, u32 tie, u32 leaf)
+{
+	return (struct lasack_entry) { key, (u64)tie << 32 | leaf };
+}
+
+/*
+ * Without a branch, as nobody can predict which of two is less: it is @b if what is left of it
+ * without @a is below 0, the tie borrowing from the key.
+ */
+static inline struct lasack_entry lasack_entry_lesser(struct lasack_entry a,
+						      struct lasack_entry b)
+{
+	u64 borrow = (b.tie_leaf - a.tie_leaf) >> 63;
+	s64 left = b.key - a.key - borrow;
+
+	a.key = left < 0 ? b.key : a.key;
+	a.tie_leaf = left < 0 ? b.tie_leaf : a.tie_leaf;
+	return a;
+}
+
+static inline struct lasack_entry lasack_four_get(const struct lasack_four *four, u32 at)
+{
+	return (struct lasack_entry) { four->key[at], four->tie_leaf[at] };
+}
+
+static inline void lasack_four_put(struct lasack_four *four, u32 at, struct lasack_entry entry)
+{
+	four->key[at] = entry.key;
+	four->tie_leaf[at] = entry.tie_leaf;
+}
+
+/* The least of the four with a new entry. */
+static inline struct lasack_entry lasack_four_set(struct lasack_four *four, u32 at,
+						  struct lasack_entry entry)
+{
+	struct lasack_entry other;
+
+	lasack_four_put(four, at, entry);
+	other = lasack_entry_lesser(lasack_four_get(four, at ^ 1), lasack_four_get(four, at ^ 2));
+	other = lasack_entry_lesser(other, lasack_four_get(four, at ^ 3));
+	return lasack_entry_lesser(other, entry);
+}
+
+/* Carries a leaf's new entry to the last round. */
+static void lasack_tournament_set(struct lasack_tournament *t, struct lasack_entry entry, u32 leaf)
+{
+	u32 i, at = leaf;
+
+	for (i = 0; i < t->last; i++, at /= 4)
+		entry = lasack_four_set(&t->rounds[i][at / 4], at % 4, entry);
+	lasack_four_put(t->rounds[i], 0, entry);
+}
+
+/* One leaf more. If there is no room, one round more, where those so far have but one winner. */
+static u32 lasack_tournament_new_leaf(struct lasack_tournament *t)
+{
+	if (t->leaves == 1U << (2 * t->last)) {
+		lasack_four_put(t->rounds[t->last + 1], 0, lasack_four_get(t->rounds[t->last], 0));
+		t->last++;
+	}
+	return t->leaves++;
+}
+
+/* No item is left, and no entry. */
+static void lasack_tournament_restart(struct lasack_tournament *t)
+{
+	t->last = 0;
+	t->leaves = 0;
+	t->unused = 0;
+	t->count = 0;
+}
+
+/**
+ * lasack_tournament_add() - an item comes
+ * @t: the tournament
+ * @item: not in it
+ * @key: its key, less than LASACK_NO_KEY
+ * @tie: decides between equal keys
+ */
+void lasack_tournament_add(struct lasack_tournament *t, u32 item, u64 key, u32 tie)
+{
+	u32 leaf;
+
+	if (t->unused) {
+		leaf = t->unused - 1;
+		t->unused = t->items[leaf];
+	} else {
+		leaf = lasack_tournament_new_leaf(t);
+	}
+	t->count++;
+	t->items[leaf] = item;
+	t->places[item] = leaf + 1;
+	lasack_tournament_set(t, lasack_entry_of(key, tie, leaf), leaf);
+}
+
+/**
+ * lasack_tournament_remove() - an item goes
+ * @t: the tournament
+ * @item: in it
+ */
+void lasack_tournament_remove(struct lasack_tournament *t, u32 item)
+{
+	u32 leaf = t->places[item] - 1;
+
+	t->places[item] = 0;
+	lasack_tournament_set(t, lasack_no_entry, leaf);
+	if (--t->count) {
+		t->items[leaf] = t->unused;
+		t->unused = leaf + 1;
+		return;
+	}
+	lasack_tournament_restart(t);
+}
+
+/**
+ * lasack_tournament_update() - an item has another key
+ * @t: the tournament
+ * @item: in it
+ * @key: its key now, less than LASACK_NO_KEY
+ * @tie: decides between equal keys
+ */
+void lasack_tournament_update(struct lasack_tournament *t, u32 item, u64 key, u32 tie)
+{
+	u32 leaf = t->places[item] - 1;
+
+	lasack_tournament_set(t, lasack_entry_of(key, tie, leaf), leaf);
+}
+
+/* The same of the first item. */
+void lasack_tournament_update_first(struct lasack_tournament *t, u64 key, u32 tie)
+{
+	u32 leaf = lasack_tournament_first_leaf(t);
+
+	lasack_tournament_set(t, lasack_entry_of(key, tie, leaf), leaf);
+}
+
+/* The item that would be the first without the first. There are two. */
+u32 lasack_tournament_second(const struct lasack_tournament *t)
+{
+	u32 at = lasack_tournament_first_leaf(t), i, other;
+	struct lasack_entry second = lasack_no_entry;
+	const struct lasack_four *four;
+
+	for (i = 0; i < t->last; i++, at /= 4) {
+		four = &t->rounds[i][at / 4];
+		for (other = 1; other < 4; other++)
+			second = lasack_entry_lesser(second,
+						     lasack_four_get(four, at % 4 ^ other));
+	}
+	return t->items[lower_32_bits(second.tie_leaf)];
+}
+
+/* Fours of a round, if there are so many leaves. */
+static u32 lasack_round_size(u32 leaves, u32 round)
+{
+	return DIV_ROUND_UP(leaves, 4U << (2 * round));
+}
+
+static void lasack_fours_clear(struct lasack_four *four, u32 count)
+{
+	for (; count--; four++) {
+		lasack_four_put(four, 0, lasack_no_entry);
+		lasack_four_put(four, 1, lasack_no_entry);
+		lasack_four_put(four, 2, lasack_no_entry);
+		lasack_four_put(four, 3, lasack_no_entry);
+	}
+}
+
+/* All items go. */
+void lasack_tournament_clear(struct lasack_tournament *t)
+{
+	u32 i, item;
+
+	for (i = 0; i < t->leaves; i++) {
+		if (lasack_tournament_at(t, i, &item))
+			t->places[item] = 0;
+	}
+	for (i = 0; i <= t->last; i++)
+		lasack_fours_clear(t->rounds[i], lasack_round_size(t->leaves, i));
+	lasack_tournament_restart(t);
+}
+
+/**
+ * lasack_tournament_init() - without items
+ * @t: to be given to lasack_tournament_destroy()
+ * @items: they are numbered from 0 to one less than this; FLOW_TABLE_MAX at most
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int lasack_tournament_init(struct lasack_tournament *t, u32 items)
+{
+	struct lasack_four *round;
+	u32 fours = 1, i;	/* one to be aligned */
+
+	for (i = 0; i < LASACK_ROUNDS; i++)
+		fours += lasack_round_size(items, i);
+	t->places = kvcalloc(items, sizeof(*t->places), GFP_KERNEL);
+	t->items = kvcalloc(items, sizeof(*t->items), GFP_KERNEL);
+	t->memory = kvmalloc_array(fours, sizeof(*round), GFP_KERNEL);
+	if (!t->places || !t->items || !t->memory) {
+		lasack_tournament_destroy(t);
+		return -ENOMEM;
+	}
+	round = PTR_ALIGN(t->memory, sizeof(*round));
+	for (i = 0; i < LASACK_ROUNDS; i++) {
+		t->rounds[i] = round;
+		lasack_fours_clear(round, lasack_round_size(items, i));
+		round += lasack_round_size(items, i);
+	}
+	return 0;
+}
+
+/* Also of one that was zeroed. */
+void lasack_tournament_destroy(struct lasack_tournament *t)
+{
+	kvfree(t->places);
+	kvfree(t->items);
+	kvfree(t->memory);
+	*t = (struct lasack_tournament) {};
+}
