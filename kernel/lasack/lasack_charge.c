@@ -1,33 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a packet costs, and whom.
+ * How many bytes a packet is charged, and to which flow and station.
  *
  * Source: M. Heusse, G. Urvoy-Keller, A. Duda, "Layer 2 vs. Layer 3 Mechanisms
  * for Improving TCP Performance in 802.11 Wireless LANs", section III: two
  * counters per connection, the last ACK number observed and the total volume of
- * data transferred in both directions. Data counts when it is sent. What an ACK
- * acknowledges has crossed the radio already: it counts when the ACK comes,
+ * data transferred in both directions. Data is charged when it is sent. The data that an ACK
+ * acknowledges has crossed the radio already. So it is charged when the ACK arrives,
  * whether or not that ACK is sent later.
  *
- * These are the paper's rules. They trust every packet, so beside them (but not with "mode paper"):
+ * The paper's rules trust every packet. So there are more rules, which "mode paper" switches
+ * off:
  *
- * - A packet counts for "overhead" bytes at least. Otherwise who sends packets that
- *   carry nothing is served for ever.
- * - A connection does not begin at 0 but a credit below the one served last. All
- *   newcomers spend the same credit: together they attain service as one connection would. So
- *   who sends each packet as a new connection has no more of it than who does not.
- * - After a pause one is not further behind than LASACK_LAG.
- *   What its ACKs were charged beyond that, pays for those of them that acknowledge nothing.
- * - An ACK moves its flow's position, and the flow is charged with, or given back, by how much. So
- *   the next real ACK undoes what forged ones did. It is believed if it is a little ahead. If it
- *   is ahead by no more than a window, it is believed when the next one is near it. Behind, it is
- *   believed as far as counting goes back, and is not charged again for more when it returns. All
- *   others are strange: after several that are near each other counting begins anew there.
- * - ACKs that wait and acknowledge more than ordinary ones put their flow back by LASACK_PENDING at
- *   most. What is beyond that is charged when they are sent: forged ones wait behind real ones.
- * - A SYN begins a new life of a connection that has ended or done nothing for a second.
+ * - A packet is charged at least "overhead" bytes. Otherwise a sender of packets without
+ *   payload would always be served first. What an ACK acknowledges counts towards this
+ *   minimum. If it acknowledges more, the excess pays the minimum of later packets.
+ * - The sum of a new flow does not begin at 0, but a credit below the sum that was served
+ *   last. All new flows share one credit, so together they are served as one flow. So a
+ *   sender gains nothing by sending each packet as a new flow.
+ * - After a pause a flow's sum is raised to at most LASACK_LAG below the largest.
+ * - An ACK moves its flow's position. The flow is charged when the position moves ahead, and
+ *   gets the charge back when it moves back. So the next real ACK undoes what forged ones did.
+ *   An ACK that is a little ahead is believed. One that is ahead by a window at most is believed
+ *   when another follows near it. One that is behind is believed if the flow was charged for
+ *   what lies between. All others are strange: they change nothing. If several are near each
+ *   other, counting begins anew there.
+ * - Waiting ACKs that acknowledge more than ordinary ones put their flow back by LASACK_PENDING
+ *   bytes at most. The rest is charged when they are sent: forged ones wait behind real ones.
+ * - A SYN begins a new life of a connection only if the connection has ended, or has had no
+ *   packet here for a second.
  *
- * With stations, all this holds for the stations, and for each one's flows among each other.
+ * With stations all this holds twice: for the stations, and for the flows of each station
+ * among each other.
  */
 #include <linux/bits.h>
 #include <linux/minmax.h>
@@ -70,7 +74,7 @@ static void lasack_account_resume(const struct lasack_queue *q, const struct las
 		account->sum = max(account->sum, sum_sub(q, level->high, LASACK_LAG));
 }
 
-/* What a newcomer is going to cost, all newcomers are charged with. */
+/* A newcomer's packet is going to cost @bytes: they are charged to all newcomers. */
 static void lasack_account_admit(const struct lasack_queue *q, struct lasack_level *level,
 				 struct lasack_account *account, u32 bytes)
 {
@@ -82,7 +86,7 @@ static void lasack_account_admit(const struct lasack_queue *q, struct lasack_lev
 	level->newcomers = sum_add(q, level->newcomers, part);
 }
 
-/* A newcomer that was never served has lost a packet. */
+/* A newcomer that was never served has lost a packet: the charge is undone. */
 static void lasack_account_readmit(const struct lasack_queue *q, struct lasack_level *level,
 				   struct lasack_account *account, u32 bytes)
 {
@@ -364,9 +368,10 @@ u32 lasack_flow_acked(struct lasack_queue *q, struct lasack_flow *flow,
 }
 
 /*
- * What is left of @least bytes after those that the packet is charged with already, or that ACKs
- * before it were beyond what they cost. A forged ACK takes from the real ones what they
- * acknowledge: they are not charged a second time for carrying nothing.
+ * The bytes that are missing to @least. The packet was charged @charged already, because of what
+ * it acknowledges. The surplus of ACKs before it counts too: what they were charged beyond the
+ * minimum. A forged ACK acknowledges what the real ones would have, and leaves a surplus. So the
+ * real ones are not charged a second time.
  */
 static u32 lasack_account_uncovered(struct lasack_account *account, u32 least, u32 charged)
 {
@@ -416,7 +421,7 @@ void lasack_flow_admit_newcomer(struct lasack_queue *q, struct lasack_flow *flow
 		lasack_account_admit(q, &q->level, &lasack_station_at(q, flow)->account, bytes);
 }
 
-/* The packet was pushed out: it is not going to cost @bytes. */
+/* The packet was pushed out: its @bytes will not be charged. */
 void lasack_flow_readmit(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes)
 {
 	if (!flow->served && !flow->shared)
