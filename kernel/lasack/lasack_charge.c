@@ -38,7 +38,7 @@
 #include <linux/netdevice.h>
 #include "lasack/lasack_charge.h"
 
-/* A packet's bytes beyond the longest usual headers are no overhead. */
+/* Bytes of the longest usual headers. What a packet has beyond them is not overhead. */
 #define LASACK_HEADERS	128
 
 static u64 sum_add(const struct lasack_queue *q, u64 sum, u64 bytes)
@@ -51,7 +51,7 @@ static u64 sum_sub(const struct lasack_queue *q, u64 sum, u64 bytes)
 	return lasack_sum_sub(&q->decay, sum, bytes, q->age);
 }
 
-/* The account is new among those it competes with. */
+/* The account of a new flow or station begins. */
 static void lasack_account_begin(const struct lasack_queue *q, struct lasack_level *level,
 				 struct lasack_account *account)
 {
@@ -66,7 +66,7 @@ static void lasack_account_begin(const struct lasack_queue *q, struct lasack_lev
 	account->credit = LASACK_CREDIT;
 }
 
-/* The account has packets again. */
+/* The account had no packets and has one now. */
 static void lasack_account_resume(const struct lasack_queue *q, const struct lasack_level *level,
 				  struct lasack_account *account)
 {
@@ -108,7 +108,7 @@ struct lasack_level *lasack_flow_level(struct lasack_queue *q, const struct lasa
 	return lasack_has_station(q, flow) ? &lasack_station_at(q, flow)->level : &q->level;
 }
 
-/* The flow has a packet again, for a station that may be another than before. */
+/* The flow has a packet again. It may go to another station than before. */
 static void lasack_flow_join_station(struct lasack_queue *q, struct lasack_flow *flow,
 				     const struct sk_buff *skb)
 {
@@ -160,7 +160,7 @@ static void lasack_flow_count(struct lasack_queue *q, const struct lasack_flow *
 	q->by_bits[fls64(is)]++;
 }
 
-/* Nothing is known of the flow, which may have packets. */
+/* Forgets everything about the flow but its packets, if it has any. */
 void lasack_flow_new_life(struct lasack_queue *q, struct lasack_flow *flow)
 {
 	if (!flow->shared) {

@@ -207,18 +207,18 @@ static const char * const forgery_names[] = {
 };
 
 /* Ten of them a second at the rate of the link: that is one for each 43 services. */
-static void forge(struct kunit *test, struct packet ack, enum forgery forgery, u32 jump, u32 i)
+static void forge(struct kunit *test, struct packet ack, enum forgery kind, u32 jump, u32 i)
 {
 	struct attack *a = test->priv;
-	u32 times = forgery == BURSTS ? 10 : forgery == PAIRS ? 2 : 1, n;
+	u32 times = kind == BURSTS ? 10 : kind == PAIRS ? 2 : 1, n;
 
-	if (forgery == NONE || i % (43 * times) != 42)
+	if (kind == NONE || i % (43 * times) != 42)
 		return;
 	ack.mark = ATTACKER;
-	if (forgery == CLIMBING && a->serial)
+	if (kind == CLIMBING && a->serial)
 		ack.ack_seq = a->serial;
 	for (n = 0; n < times; n++) {
-		ack.ack_seq += forgery == PAIRS && n ? 1 : jump;
+		ack.ack_seq += kind == PAIRS && n ? 1 : jump;
 		attack_enqueue(test, &ack);
 	}
 	a->serial = ack.ack_seq;
@@ -228,7 +228,7 @@ static void forge(struct kunit *test, struct packet ack, enum forgery forgery, u
  * An upload's ACKs beside a download: @window of them wait, and each acknowledges two segments.
  * Return: by how much the download is ahead at most, bytes.
  */
-static s64 lead_with_forged(struct kunit *test, enum forgery forgery, u32 jump, u32 window)
+static s64 lead_with_forged(struct kunit *test, enum forgery kind, u32 jump, u32 window)
 {
 	struct attack *a = test->priv;
 	struct packet ack = {
@@ -247,7 +247,7 @@ static s64 lead_with_forged(struct kunit *test, enum forgery forgery, u32 jump, 
 			up += 2 * MSS;
 			attack_enqueue(test, &ack);
 		}
-		forge(test, ack, forgery, jump, i);
+		forge(test, ack, kind, jump, i);
 		if (attack_serve(test) == VICTIM)
 			down += MSS;
 		if (i >= WARM_UP)
@@ -260,17 +260,17 @@ static void try_forged(struct kunit *test)
 {
 	static const u32 jumps[] = { 64000, 128000, 190000, 256000, 1000000, 1U << 24, 1U << 30,
 				     (1U << 31) - 1, 1U << 31, (1U << 31) + 1000 };
-	u32 i, window, forgery;
+	u32 i, window, kind;
 	s64 without;
 
 	for (window = 1; window <= 16; window += 15) {
 		without = lead_with_forged(test, NONE, 0, window);
-		for (forgery = AHEAD; forgery < __FORGERIES; forgery++) {
+		for (kind = AHEAD; kind < __FORGERIES; kind++) {
 			for (i = 0; i < ARRAY_SIZE(jumps); i++) {
-				s64 lead = lead_with_forged(test, forgery, jumps[i], window);
+				s64 lead = lead_with_forged(test, kind, jumps[i], window);
 
 				KUNIT_EXPECT_LE_MSG(test, lead - without, 256000, "%u %s; %u wait",
-						    jumps[i], forgery_names[forgery], window);
+						    jumps[i], forgery_names[kind], window);
 			}
 		}
 	}
