@@ -76,6 +76,21 @@ static void lasack_tournament_set(struct lasack_tournament *t, struct lasack_ent
 	lasack_four_put(t->rounds[i], 0, entry);
 }
 
+/* The same of an entry where there was none: if it does not win, nothing changes. */
+static void lasack_tournament_enter(struct lasack_tournament *t, struct lasack_entry entry,
+				    u32 leaf)
+{
+	struct lasack_entry winner;
+	u32 i, at = leaf;
+
+	for (i = 0; i < t->last; i++, at /= 4) {
+		winner = lasack_four_set(&t->rounds[i][at / 4], at % 4, entry);
+		if (winner.tie_leaf != entry.tie_leaf)
+			return;
+	}
+	lasack_four_put(t->rounds[i], 0, entry);
+}
+
 /* One leaf more. If there is no room, one round more, where those so far have but one winner. */
 static u32 lasack_tournament_new_leaf(struct lasack_tournament *t)
 {
@@ -115,7 +130,7 @@ void lasack_tournament_add(struct lasack_tournament *t, u32 item, u64 key, u32 t
 	t->count++;
 	t->items[leaf] = item;
 	t->places[item] = leaf + 1;
-	lasack_tournament_set(t, lasack_entry_of(key, tie, leaf), leaf);
+	lasack_tournament_enter(t, lasack_entry_of(key, tie, leaf), leaf);
 }
 
 /**
