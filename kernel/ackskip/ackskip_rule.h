@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How many segments an ACK may wait for: the rule of the series in patches/,
- * for a kernel without it.
+ * How many segments an ACK may wait for. This is the rule of the series in
+ * patches/, for a kernel that does not have the series.
  *
  * Source: ack-skipping (skip a number of ACKs), http-queueing, 4.3 (a number
  * that grows), RFC 5681, 4.2 (what must not wait). patches/6.1/0002 says why.
  * Documentation/papers.md has the papers.
  *
- * Arithmetic on a socket its caller has locked: no lock, no timer, no memory.
+ * Arithmetic on a socket that the caller has locked: no lock, no timer, no memory.
  */
 #ifndef LASACK_ACKSKIP_RULE_H
 #define LASACK_ACKSKIP_RULE_H
@@ -32,10 +32,10 @@
 #define ACKSKIP_PER_RTT		4
 #define ACKSKIP_PER_WINDOW	2
 
-/* An ACK for n segments sets n free at once, and a short queue overflows that
- * much earlier: after a loss n is this part of what the queue held, no more.
- * While nothing queues, each segment that waits for the others of its ACK makes
- * the round trip longer; where something does, the path does not run dry.
+/* After an ACK for n segments the sender sends n at once, and a short queue
+ * overflows earlier. So after a loss n is at most this part of what the queue held.
+ * While nothing is queued on the path, waiting for the n-th segment makes the round
+ * trip longer. While something is queued, the path stays busy meanwhile.
  */
 #define ACKSKIP_QUEUE_SHARE	8
 #define ACKSKIP_PER_IDLE_RTT	32

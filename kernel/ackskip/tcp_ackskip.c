@@ -3,17 +3,17 @@
  * tcp_ackskip: the sysctls of the ACK-skip series in patches/ on a kernel that
  * does not have it and cannot be rebuilt.
  *
- * Principle: the kernel decides at two places whether an ACK goes out at once:
- * where a segment has arrived and where the reader has read. ftrace calls us
- * as these functions begin (Documentation/trace/ftrace-uses.rst), as it does
- * live patches. Where the rule lets an ACK wait they return to their caller;
- * else they go on, none the wiser. No function that is not exported is called,
- * and none is written anew.
+ * Principle: two functions of the kernel decide whether an ACK is sent at once:
+ * one when a segment has arrived, one when the program has read. ftrace calls us
+ * when these functions begin (Documentation/trace/ftrace-uses.rst), as it calls
+ * live patches. If the rule lets the ACK wait, they return to their caller at
+ * once. Otherwise they run as always. We call only exported functions, and
+ * replace none.
  *
- * A withheld ACK is one more that TCP compresses: the socket's own count and
- * timer for that (tcp_comp_sack_delay_ns) hold it, so the kernel sends it,
- * counts it (TCPAckCompressed), and ends it with the socket. Nothing of ours
- * outlives the module.
+ * TCP itself withholds ACKs at times ("compresses" them), with a count and a
+ * timer in the socket (tcp_comp_sack_delay_ns). We add our withheld ACKs to that
+ * count. So the kernel sends them, counts them (TCPAckCompressed), and stops the
+ * timer when the socket closes. Nothing is left when the module is unloaded.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

@@ -2,13 +2,16 @@
 /*
  * Which connections of a class count.
  *
- * Principle: a connection is active if it moved ACKWRR_ACTIVE_BYTES within
- * ACKWRR_WINDOW_NS; handshakes, scans, keep-alives and requests never are. It is
- * new at first. It counts once it has moved, within ACKWRR_NEW_NS, three quarters
- * of what a connection that counts has moved. A short transfer uses less, and so
- * does one that TCP has not brought to its share yet: if these counted, the
- * others of the class would get what they leave. In a class where none counts,
- * the new ones together are one, and each counts when the time is over.
+ * Principle: a connection is active if it moved ACKWRR_ACTIVE_BYTES within ACKWRR_WINDOW_NS.
+ * Handshakes, scans, keep-alives and requests never are. A connection is new at first. It
+ * begins to count when it has moved, within ACKWRR_NEW_NS, at least three quarters of what a
+ * connection that counts has moved.
+ *
+ * Short transfers move less, and so do those that TCP has not brought to their share yet. If
+ * these counted, the other connections of the class would get what they leave unused.
+ *
+ * If no connection of a class counts, all its new ones together count as one. Then each of them
+ * counts after ACKWRR_NEW_NS.
  *
  * No queue, no lock, no clock of its own.
  */

@@ -2,8 +2,8 @@
 /*
  * The classes of ackwrr, :1 data and :2 ACKs, as tc sees them.
  *
- * Principle: the two are always there. A class's handle is its minor number;
- * 0 is no class.
+ * Principle: the two classes always exist. Inside the kernel a class is known by its minor
+ * number; 0 means no class.
  */
 #include <linux/errno.h>
 #include <net/gen_stats.h>

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The options of ackwrr and of its classes: what is taken, and what is said
- * about what is not.
+ * The options of ackwrr and of its classes, and the messages when a value is refused.
  *
- * Principle: everything is read and checked before anything is changed. What is
- * refused names the option and its range.
+ * Principle: everything is read and checked before anything is changed. A message names the
+ * option and its range.
  */
 #include <linux/errno.h>
 #include <linux/string.h>

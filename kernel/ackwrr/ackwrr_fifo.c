@@ -2,16 +2,16 @@
 /*
  * The FIFOs that the classes of ackwrr have by default.
  *
- * Principle: with "weights auto" the FIFO of ACKs is kept short, connection by
- * connection: the ACKs that wait only make the sender's window grow and use the
- * air. A connection's newest ACK says what the older ones did, so the oldest
- * gives way to it. A connection's only ACK always finds room and always stays:
- * without it the sender has nothing to go by but its time-out. The FIFO holds
- * one more ACK for each connection that can be known, so it is bounded.
+ * Principle: with "weights auto" each connection may have only a few ACKs in the FIFO. More
+ * ACKs that wait would only make the sender's window grow and use airtime. A connection's
+ * newest ACK says all that the older ones said, so the oldest is dropped for it. A
+ * connection's only ACK always finds room and always stays: without it the sender would have
+ * to wait for its time-out. For this the FIFO may hold one ACK more for each connection in the
+ * table, so it is bounded.
  *
- * A packet remembers its connection, so that it need not be parsed again when it
- * leaves. The ACKs of a connection are linked, the oldest first. In the FIFO of
- * ACKs skb->prev is the packet before, so that one can be taken out of the middle.
+ * A packet remembers its connection, so that it need not be parsed again when it leaves. The
+ * ACKs of a connection are linked, the oldest first. In the FIFO of ACKs skb->prev is the
+ * packet before, so that one can be taken out of the middle.
  */
 #include <linux/minmax.h>
 #include <linux/rtnetlink.h>

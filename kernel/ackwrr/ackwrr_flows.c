@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The connections that "weights auto" knows, and what their ACKs make room for.
+ * The connections that "weights auto" knows, and the bytes that their ACKs allow for.
  *
- * Principle: bytes that move down are data that comes to be sent; bytes that move
- * up are data newly acknowledged. A connection counts as ackwrr_activity.c says,
- * for as long as it goes on or its ACKs wait here; FIN or RST ends it at once.
- * What a new one moves costs its class nothing up to an allowance.
+ * Principle: a download moves the data that arrives here to be sent. An upload moves the data
+ * that its ACKs acknowledge for the first time. ackwrr_activity.c says when a connection
+ * counts. It goes on counting while it goes on moving bytes or its ACKs wait here; a FIN or
+ * RST ends it at once. What a new connection moves is free, up to an allowance.
  *
- * An ACK that is sent makes room for as many bytes as it newly acknowledges. If
- * its connection counts, they are charged at once ("released"), so that a queue
- * full of ACKs does not go before the first of its bytes comes. What comes beyond
- * them, because a window grew, is charged when it comes. What does not come is
- * given back within ACKWRR_RELEASE_NS. So the charges are what has come plus what
- * is on its way. What new connections move is charged when it comes.
+ * When an ACK is sent, the station may send as many bytes as the ACK newly acknowledges. If
+ * the connection counts, these bytes are charged at once ("released"). Otherwise a queue full
+ * of ACKs would be sent before the first of these bytes arrives. If more bytes arrive, because
+ * a window grew, the rest is charged when it arrives. If fewer arrive within
+ * ACKWRR_RELEASE_NS, the charge for the others is undone. So what is charged is what has
+ * arrived plus what is on its way. What new connections move is charged when it arrives.
  *
- * Memory is bounded: every place is allocated at once. A new connection takes an
- * unused place, else that of the one that does not count and was silent longest,
- * else that of one that counts. A connection with packets in our FIFOs keeps its
- * place: the packets know it. The hash is keyed, and the whole key is compared.
+ * Memory is bounded: every place is allocated at once. A new connection takes an unused place,
+ * else the place of the connection that does not count and was silent longest, else the place
+ * of one that counts. A connection with packets in our FIFOs keeps its place, because these
+ * packets refer to it. The hash is keyed, and the whole key is compared.
  */
 #include <linux/bits.h>
 #include <linux/hash.h>

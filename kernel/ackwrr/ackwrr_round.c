@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whose turn it is: weighted round robin by packets between two classes.
+ * Which class is served next: weighted round robin by packets between two classes.
  *
- * Source: up-down-fairness (Documentation/papers.md), section IV: two turns of
- * three for data, one for ACKs. A class without packets gives its turn away.
+ * Source: up-down-fairness (Documentation/papers.md), section IV: of three turns, two are for
+ * data and one is for ACKs. A class without packets gives its turn away.
  *
  * Pure arithmetic: no queue, no lock, no clock.
  */

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * "weights auto": which class is behind, in bytes of goodput a connection.
+ * "weights auto": which class is behind, in bytes of goodput per connection.
  *
- * Principle: up-down-fairness (Documentation/papers.md) ties the number of ACKs
- * to that of data packets, but if an ACK is dropped or delayed, the next one
- * acknowledges more. So no ratio of packets says what uploads get. Here each
- * class has a clock that runs by the bytes its connections move, divided by the
- * number of connections, and the class whose clock is behind is served. Data
- * counts when it is sent. Uploaded bytes count when an ACK goes that makes room
- * for them, or at the latest when they come. Only the difference of the clocks
- * matters.
+ * Principle: up-down-fairness (Documentation/papers.md) ties the number of ACKs to the number
+ * of data packets. But when an ACK is dropped or delayed, the next one acknowledges more. So
+ * no ratio of packets says what uploads get. Here each class has a clock. It advances by the
+ * bytes that the connections of the class move, divided by their number. The class whose clock
+ * is behind is served. Data is charged when it is sent. Uploaded bytes are charged when an ACK
+ * is sent that allows for them, or at the latest when they arrive. Only the difference of the
+ * clocks matters.
  *
- * Short connections would disturb that: they come and go, and use less than a
- * share. What moves before a connection counts (ackwrr_activity.c) is free, but
- * no more than one connection that counts moved meanwhile: an endless stream of
- * new connections is one more connection, and the rest of what it moves is
- * charged to its class.
+ * Short connections would disturb this, because they come and go and use less than a share. So
+ * the bytes that a connection moves before it counts (ackwrr_activity.c) are free. But all new
+ * connections together have no more free bytes than one connection that counts has moved
+ * meanwhile. Beyond that their class is charged. So an endless stream of new connections is
+ * like one more connection.
  *
- * The number of connections (ackwrr_flows.c) is followed in bounded steps, so
- * that no packet and no scan moves the shares at once.
+ * The estimates follow the number of connections (ackwrr_flows.c) in bounded steps, so that no
+ * single packet and no scan changes the shares at once.
  *
  * Pure arithmetic: no queue, no lock, no clock of its own.
  */

@@ -2,15 +2,15 @@
 /*
  * ackwrr: weighted round robin of data and of TCP acknowledgements.
  *
- * Principle: at an access point the ACKs of uploads wait in one queue with the
- * data of downloads, take its room and clock the uploads. Here they have a
- * queue each (class :1 data, class :2 pure ACKs), served in turn by packets,
- * so the rate of ACKs, and with it that of uploads, is tied to that of data.
+ * Principle: at an access point the ACKs of uploads wait in one queue with the data of
+ * downloads. They take room that the data needs. Here each has a queue of its own: class :1 is
+ * data, class :2 is pure ACKs. The classes are served in turn, by packets. So the rate of ACKs
+ * follows the rate of data, and the rate of uploads follows the rate of their ACKs.
  *
  * Source: up-down-fairness (Documentation/papers.md), section IV and its Fig. 5.
  *
- * Any discipline can be the child of a class. A packet's class is what
- * skb->priority or a filter says, else what the packet is.
+ * Any discipline can be the child of a class. skb->priority or a filter may say to which class
+ * a packet belongs. If they do not, what the packet is decides.
  */
 #include <linux/errno.h>
 #include <linux/ktime.h>

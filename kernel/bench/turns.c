@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What enqueue and dequeue of a queue discipline cost, by the processor's own
- * counter.
+ * What enqueue and dequeue of a queue discipline cost, by the processor's own counter.
  *
- * Principle: each device's root discipline is driven directly with packets made
- * beforehand, so nothing else runs between two readings of the counter. The
- * devices take turns, many short ones, so that whatever slows the machine for
- * a moment slows all of them. The discipline "bench" does nothing but
- * keep the packets in a list; what it costs is the harness' own cost, and the
- * reader of the results takes it off.
+ * Principle: the root discipline of each device is called directly, with packets made
+ * beforehand. So nothing else runs between two readings of the counter. The devices take many
+ * short turns, so that whatever slows the machine for a moment slows all of them. The
+ * discipline "bench" only keeps the packets in a list. What it costs is the cost of the
+ * benchmark itself, and whoever reads the results subtracts it.
  *
- * The devices' transmit queues are stopped while they are measured: what is
- * queued then leaves only through this module.
+ * While they are measured, the transmit queues of the devices are stopped, so a packet in a
+ * queue leaves only through this module.
  *
  *	insmod qdisc_bench.ko
  *	echo bench0,bench1 > /sys/module/qdisc_bench/parameters/devices
  *	echo 100 > /sys/module/qdisc_bench/parameters/flows
  *	cat /sys/kernel/debug/qdisc_bench
  *
- * Reading the file is what measures. Each line is one turn of one device: the
- * cycles of each batch of 64 packets offered, then what it did with them.
+ * Reading the file starts the measurement. Each line is one turn of one device: the cycles of
+ * each batch of 64 packets offered, then what was done with them.
  *
  *	bench0 14632 14544 ... served 4096 dropped 0
  */

@@ -2,20 +2,21 @@
 /*
  * A bounded table of flows, found by their whole key.
  *
- * Principle: every place is allocated with the table, so no packet waits for
- * memory and a flood of connections costs nobody else's. A new flow takes an
- * unused place, else that of a flow that has ended, else of one that has been
- * idle for long. Idle flows stand in line in the order in which they fell idle first;
- * one that was busy again since is not forgotten when its turn comes, but goes to the end (the
- * "second chance" of the CLOCK of F. J. Corbato, "A Paging Experiment with the Multics
- * System", 1968). So a packet of a known flow touches no other flow, and flows of a flood,
- * busy but once, take each other's places.
+ * Principle: every place is allocated with the table. So no packet waits for memory, and a
+ * flood of connections takes no memory from others. A new flow takes an unused place, else
+ * that of a flow that has ended, else that of a flow that has been idle for long.
  *
- * The hash is secret and the whole key is compared: nobody can make flows
- * collide from outside, and flows that do are never taken for one. It is
- * MULTILINEAR-HM of D. Lemire, O. Kaser, "Strongly Universal String Hashing is
- * Fast", The Computer Journal 57(11), 2014, on words of 32 bits: for who does not know the
- * secret, of any two keys' hashes every pair of values is equally probable.
+ * Idle flows stand in a line, in the order in which they first fell idle. When a flow comes to
+ * the front and was busy again in the meantime, it is not forgotten but goes to the end (the
+ * "second chance" of the CLOCK of F. J. Corbato, "A Paging Experiment with the Multics
+ * System", 1968). So a packet of a known flow touches no other flow. The flows of a flood are
+ * busy only once, so they take each other's places.
+ *
+ * The hash is secret, so nobody outside can make flows collide. The whole key is compared, so
+ * two flows that do collide are never taken for one. The hash is MULTILINEAR-HM of D. Lemire,
+ * O. Kaser, "Strongly Universal String Hashing is Fast", The Computer Journal 57(11), 2014, on
+ * words of 32 bits. For those who do not know the secret, every pair of hashes of two keys is
+ * equally probable.
  *
  * The caller holds a lock.
  */

@@ -2,11 +2,10 @@
 /*
  * From a packet to its flow and to what it says about TCP.
  *
- * Principle: every byte is fetched with skb_header_pointer() and every length
- * a header claims is checked against the bytes that are there, so a packet
- * cut or forged at any byte ends in a class of its own and is never read past
- * its end. Nothing is written and nothing is pulled: a queue discipline does
- * not own the packet's layout.
+ * Principle: every byte is fetched with skb_header_pointer(), and every length that a header
+ * claims is checked against the bytes that are there. So a packet that is cut or forged at any
+ * byte gets a class of its own, and is never read past its end. Nothing is written and nothing
+ * is pulled, because a queue discipline does not own the packet's layout.
  *
  * Sources: RFC 791 (IPv4), RFC 8200 (IPv6 and its extension headers), RFC 4302
  * (AH), RFC 9293 (TCP), IEEE 802.1Q/802.1ad (VLAN tags), RFC 2516 (PPPoE).

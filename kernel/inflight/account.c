@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is out below a discipline: against the bound, and by station.
+ * Counts the packets in flight: against the bound, and by station.
  *
- * Principle: a packet counts against the bound from the moment it is handed
- * down until it is freed, unless its station (destination address) sleeps. A
- * station stalls when packets of its count and none is freed for the stall
- * time; from then on nothing of it counts, until one is freed again. So the
- * driver may buffer for a sleeper, as it has to for IEEE 802.11's power save
- * (the beacon must say that there is something), and the cell goes on.
+ * Principle: a packet counts against the bound from the moment it is handed down until it is
+ * freed, unless its station (destination address) sleeps. If none of a station's packets that
+ * count is freed for the stall time, the station stalls. From then on none of its packets
+ * count, until one of them is freed. So the driver may keep packets for a sleeping station, as
+ * IEEE 802.11's power save requires (the beacon must say that there are some), and the other
+ * stations are served.
  *
- * When nobody's packets are freed it may be the device that hangs, not a station
- * that sleeps: a stalled station's new packets are excused for good only if it
- * was overtaken, by a packet of another's that was handed down after it stalled.
- * Behind a long queue nobody is. But the others' may wait behind them in a FIFO: so
- * in doubt twice as many are excused after each stall time without a sign of
- * life. A station that was seen to doze is excused sooner next time.
+ * If nobody's packets are freed, perhaps the device hangs and no station sleeps. So new
+ * packets of a stalled station are excused from counting only after the station was overtaken:
+ * a packet of another station, handed down after the stall, was freed. In one long queue no
+ * station is overtaken. But in a FIFO the others' packets may wait behind those of the
+ * sleeping station. So, as long as nothing is freed, twice as many packets are excused after
+ * each further stall time. A station that was asleep before gets a shorter stall time.
  *
- * The bound "auto" is that of dynamic queue limits on bytes
- * (lib/dynamic_queue_limits.c), but not less than what leaves in 4 ms when
- * nobody else is on the air: that long an aggregate still costs few per cent
- * in the gaps between two, and a frame of 802.11b takes half of it. And not
- * more packets than that, or two: short ones take nearly as long as long ones. An
- * aggregate of ACKs leaves so many at once that the driver's own queue would not
- * hold them: none counts for less than 512 bytes.
+ * The bound "auto" is that of dynamic queue limits on bytes (lib/dynamic_queue_limits.c), with
+ * two more rules. First, it is at least what the device sends in 4 ms when nobody else
+ * transmits. An aggregate that long loses few per cent to the gap before the next one, and a
+ * frame of 802.11b takes half of that time. Second, there is a bound in packets too: as many
+ * as leave in 4 ms, and at least two, because short packets take nearly as long as long ones.
+ * Here no packet counts for less than 512 bytes. Otherwise one aggregate of ACKs would allow
+ * more packets than the driver's own queue can hold.
  *
  * Pure arithmetic under the caller's lock: no packet, no timer, no clock.
  */

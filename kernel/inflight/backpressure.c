@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Until when a driver keeps its packets: until they have been transmitted, until
- * the chip has them, or not at all.
+ * How long a driver keeps its packets: until they have been transmitted, until the chip has
+ * them, or not at all.
  *
- * Principle: no packet is on the air for less time than its bytes take at the
- * link's highest rate. So imagine a link that is never slower than the real one:
- * a FIFO at that rate, without gaps between packets, which begins each packet as
- * soon as it is handed down. A packet that is freed before this link can have
- * sent it was freed too soon: the driver gave it away earlier. How much was
- * freed too soon at one time is what must be waiting further down. A chip's own
- * queue is bounded; where more is waiting, the driver frees packets that
- * it still has itself.
+ * Principle: no packet can be transmitted faster than its bytes take at the link's highest
+ * rate. So imagine a link that is never slower than the real one: a FIFO at that rate, without
+ * gaps between packets, which begins each packet as soon as it is handed down. If a packet is
+ * freed before this link could have sent it, it was freed too soon: the driver gave it away
+ * earlier. The bytes that were freed too soon at one time must be waiting further down. A
+ * chip's own queue is bounded. If more bytes than that are waiting, the driver has freed
+ * packets that it still has itself.
  *
- * What was freed late says little, for a chip whose queue is full frees packets
- * at the pace of the air. So the worst is believed, until several packets that
- * found an empty chip, after a rest, were kept.
+ * Packets that are freed late say little: a chip whose queue is full frees packets at the pace
+ * of the air. So the worst result is believed. It is forgotten only when several packets were
+ * kept that came after a rest, and so found an empty chip.
  *
- * Without a known rate only packets that are freed while the driver is being
- * given them are found out.
+ * If the rate is not known, only packets that are freed while the driver is being given them
+ * are noticed.
  *
  * Pure arithmetic under the caller's lock: no packet, no timer, no clock.
  */

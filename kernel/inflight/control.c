@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Trackers are made, changed, read and freed.
+ * How trackers are made, changed, read and freed.
  *
- * Principle: a tracker outlives its discipline while packets are out. It keeps a
- * reference on this module: the code must stay as long as a destructor points
- * to it.
+ * Principle: a tracker remains after its discipline is gone, as long as packets are in flight.
+ * It keeps a reference on this module: the code must stay as long as a destructor points to
+ * it.
  */
 #include <linux/module.h>
 #include <linux/mutex.h>

@@ -2,18 +2,18 @@
 /*
  * The packets that are followed, found again by their addresses.
  *
- * Principle: nothing of a packet below a discipline belongs to the discipline, so
- * what is remembered is kept apart, in a table with a lock for each bucket. The
- * same packet may be followed twice (one discipline above another): the newest
- * entry is found first.
+ * Principle: below a discipline, nothing of a packet belongs to the discipline. So what must
+ * be remembered of a packet is kept apart, in a table with a lock for each bucket. The same
+ * packet may be followed twice, by one discipline above another: the newest entry is found
+ * first.
  *
- * Some code replaces a packet and moves its destructor and its socket to the new
- * one, as kTLS does where the device does not encrypt: then no entry has that
- * address. All packets of a socket have the same destructor but for pure ACKs,
- * whose destructor does the same to the socket, so any entry of the socket will do:
- * each is used once, and in the end none is left. The oldest is taken, for it
- * is the likeliest to have lost its packet. Where it is known in advance that a
- * socket's packets are replaced, its entries are found by the socket.
+ * Some code replaces a packet and moves its destructor and its socket to the new one, as kTLS
+ * does where the device does not encrypt. Then no entry has the address of the new packet. In
+ * this case any entry of the same socket will do: all its packets have the same destructor,
+ * except pure ACKs, whose destructor does the same to the socket. Each entry is used once, so
+ * in the end none is left. The oldest is taken, because its packet is the one most likely to
+ * have been replaced. If it is known in advance that a socket's packets are replaced, its
+ * entries are found by the socket.
  */
 #include <linux/hash.h>
 #include <linux/skbuff.h>

@@ -2,9 +2,9 @@
 /*
  * The highest rate of a device's link, to judge its driver by.
  *
- * Principle: too high a rate makes a driver look better than it is, too low a
- * rate would accuse an honest one. So it is the most that the device can do on
- * any of its bands, not what a station happens to have.
+ * Principle: if the rate is too high, a driver looks better than it is. If it is too low, a
+ * good driver looks bad, which is worse. So the rate is the highest that the device has on any
+ * of its bands, not the rate of a station.
  */
 #include <linux/ethtool.h>
 #include <linux/minmax.h>

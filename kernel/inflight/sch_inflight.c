@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * inflight: a wrapper with one child that holds its packets back while there
- * are too many of them below.
+ * inflight: a queue discipline with one child. It lets its packets wait in the child while too
+ * many are in flight.
  *
- * Principle: any scheduler works again above a device that takes everything
- * at once, because the packets wait in the child, in the child's order. See
- * tracker.c for how the packets below are counted.
+ * Principle: if a device takes every packet at once, a scheduler above it has nothing to
+ * order. Here the packets wait in the child, in the child's order. tracker.c counts the
+ * packets in flight.
  *
- * The child is never peeked: a peek would fix its choice long before there is
- * room for the packet, and a better one could come in between.
+ * The child is never peeked. A peek would fix its choice long before there is room for the
+ * packet, and a better packet could arrive in between.
  */
 #include <linux/errno.h>
 #include <linux/module.h>

@@ -2,23 +2,20 @@
 /*
  * Bound the packets below a queue discipline.
  *
- * Principle: a scheduler can only order the packets it still holds. Where the
- * device takes everything at once (mac80211 since Linux 6.2, most Wi-Fi drivers
- * before), the packets wait below, in somebody else's order. So each packet is
- * followed from dequeue until it is freed, by its destructor, and the discipline
- * is not served while there are too many. Byte queue limits do the same for
- * wired drivers; here the packet itself is the completion, so no driver needs
- * to take part.
+ * Principle: a scheduler can only order the packets it still holds. Some devices take every
+ * packet at once (mac80211 since Linux 6.2, most Wi-Fi drivers before). Then packets wait
+ * below, in an order that the scheduler does not choose. So each packet is followed by its
+ * destructor, from dequeue until it is freed. The discipline is not served while too many are
+ * in flight. Byte queue limits do the same for wired drivers, but a driver must report each
+ * completion. Here freeing the packet is the completion, so no driver needs a change.
  *
- * The packet belongs to the layers below: skb->cb is theirs, skb->sk and its
- * accounting must stay TCP's, shared info is shared with clones. Hence a small
- * entry for each packet (followed.c), which keeps the destructor that was there;
- * ours calls it. Entries are used again, so memory is only taken while the number
- * of packets that are out grows.
+ * A packet belongs to the layers below: skb->cb is theirs, skb->sk and its accounting must
+ * stay TCP's, and the shared info is shared with clones. So each packet has a small entry of
+ * its own (followed.c). The entry keeps the original destructor, and ours calls it. Entries
+ * are used again, so memory is taken only when more packets are in flight than before.
  *
- * What counts against the bound, and the bound "auto", are in account.c; what
- * the driver does with its packets, and thus what the bound is worth, is in
- * backpressure.c.
+ * account.c has what counts against the bound, and the bound "auto". backpressure.c judges how
+ * long the driver keeps its packets, and so what the bound is worth.
  */
 #include <linux/etherdevice.h>
 #include <linux/if_arp.h>

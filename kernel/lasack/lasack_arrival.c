@@ -2,13 +2,16 @@
 /*
  * How packets come to the queue of LAS-ACK.
  *
- * Principle: a packet of a known flow touches that flow's two cache lines, and no order unless
- * it is the only one there. lasack_charge.c says what it costs.
+ * Principle: a packet of a known flow touches the two cache lines of that flow. It changes
+ * an order only if it is the flow's only packet. lasack_charge.c says what a packet costs.
  *
- * What other traffic cannot do without (ARP, EAPOL, ICMPv6, DHCP, DNS) is one flow. It is
- * served first as long as it has not attained more than others have: no flood delays
- * it but one of its own kind, and that is only one flow. If every place of the table is
- * taken by a flow with packets, new flows share one. The caller holds the qdisc lock.
+ * Control packets are those that other traffic cannot do without: ARP, EAPOL, ICMPv6, DHCP,
+ * DNS. All of them are one flow. It is served first as long as it has not attained more than
+ * others have. So a flood can delay control packets only if it consists of control packets,
+ * and it cannot delay data, because it is only one flow.
+ *
+ * If every place of the table is taken by a flow with packets, new flows share one. The
+ * caller holds the qdisc lock.
  */
 #include <linux/in.h>
 #include <linux/minmax.h>

@@ -1,30 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a packet costs, and whom.
+ * How many bytes a packet is charged, and to which flow and station.
  *
  * Source: M. Heusse, G. Urvoy-Keller, A. Duda, "Layer 2 vs. Layer 3 Mechanisms
  * for Improving TCP Performance in 802.11 Wireless LANs", section III: two
  * counters per connection, the last ACK number observed and the total volume of
- * data transferred in both directions. Data counts when it is sent. What an ACK
- * acknowledges has crossed the radio already: it counts when the ACK comes,
+ * data transferred in both directions. Data is charged when it is sent. The data that an ACK
+ * acknowledges has crossed the radio already. So it is charged when the ACK arrives,
  * whether or not that ACK is sent later.
  *
- * These are the paper's rules. They trust every packet, so beside them (but not with "mode paper"):
+ * The paper's rules trust every packet. So there are more rules, which "mode paper" switches
+ * off:
  *
- * - A packet counts for "overhead" bytes at least. Otherwise who sends packets that
- *   carry nothing is served for ever.
- * - A connection does not begin at 0 but a credit below the one served last. All
- *   newcomers spend the same credit: together they attain service as one connection would. So
- *   who sends each packet as a new connection has no more of it than who does not.
- * - After a pause one is not further behind than LASACK_LAG.
- *   What its ACKs were charged beyond that, pays for those of them that acknowledge nothing.
- * - An ACK number is believed if it is near the last one. If it is not, it becomes a candidate:
- *   another ACK near it makes counting begin anew there, and of the jump no more than that is
- *   charged. If that is behind, what was charged lately is given back: what forged ACKs do, the
- *   next real ones undo. ACKs that wait are not believed without end either.
- * - A SYN begins a new life of a connection that has ended or done nothing for a second.
+ * - A packet is charged at least "overhead" bytes. Otherwise a sender of packets without
+ *   payload would always be served first. What an ACK acknowledges counts towards this
+ *   minimum. If it acknowledges more, the excess pays the minimum of later packets.
+ * - The sum of a new flow does not begin at 0, but a credit below the sum that was served
+ *   last. All new flows share one credit, so together they are served as one flow. So a
+ *   sender gains nothing by sending each packet as a new flow.
+ * - After a pause a flow's sum is raised to at most LASACK_LAG below the largest.
+ * - An ACK number is believed if it is near the last one. If it is not, it becomes a
+ *   candidate. If another ACK comes near the candidate, counting begins anew there, and at
+ *   most LASACK_BELIEVED bytes of the jump are charged. If the new number is behind, what was
+ *   charged lately is given back. So the next real ACKs undo what forged ones did.
+ * - If the ACKs that wait acknowledge more than LASACK_PENDING bytes together, further ones
+ *   are not believed.
+ * - A SYN begins a new life of a connection only if the connection has ended, or has had no
+ *   packet here for a second.
  *
- * With stations, all this holds for the stations, and for each one's flows among each other.
+ * With stations all this holds twice: for the stations, and for the flows of each station
+ * among each other.
  */
 #include <linux/bits.h>
 #include <linux/minmax.h>
@@ -67,7 +72,7 @@ static void lasack_account_resume(const struct lasack_queue *q, const struct las
 		account->sum = max(account->sum, sum_sub(q, level->high, LASACK_LAG));
 }
 
-/* What a newcomer is going to cost, all newcomers are charged with. */
+/* A newcomer's packet is going to cost @bytes: they are charged to all newcomers. */
 static void lasack_account_admit(const struct lasack_queue *q, struct lasack_level *level,
 				 struct lasack_account *account, u32 bytes)
 {
@@ -79,7 +84,7 @@ static void lasack_account_admit(const struct lasack_queue *q, struct lasack_lev
 	level->newcomers = sum_add(q, level->newcomers, part);
 }
 
-/* A newcomer that was never served has lost a packet. */
+/* A newcomer that was never served has lost a packet: the charge is undone. */
 static void lasack_account_readmit(const struct lasack_queue *q, struct lasack_level *level,
 				   struct lasack_account *account, u32 bytes)
 {
@@ -249,9 +254,10 @@ u32 lasack_flow_acked(struct lasack_queue *q, struct lasack_flow *flow,
 }
 
 /*
- * What is left of @least bytes after those that the packet is charged with already, or that ACKs
- * before it were beyond what they cost. A forged ACK takes from the real ones what they
- * acknowledge: they are not charged a second time for carrying nothing.
+ * The bytes that are missing to @least. The packet was charged @charged already, because of what
+ * it acknowledges. The surplus of ACKs before it counts too: what they were charged beyond the
+ * minimum. A forged ACK acknowledges what the real ones would have, and leaves a surplus. So the
+ * real ones are not charged a second time.
  */
 static u32 lasack_account_uncovered(struct lasack_account *account, u32 least, u32 charged)
 {
@@ -301,7 +307,7 @@ void lasack_flow_admit_newcomer(struct lasack_queue *q, struct lasack_flow *flow
 		lasack_account_admit(q, &q->level, &lasack_station_at(q, flow)->account, bytes);
 }
 
-/* The packet was pushed out: it is not going to cost @bytes. */
+/* The packet was pushed out: its @bytes will not be charged. */
 void lasack_flow_readmit(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes)
 {
 	if (!flow->served && !flow->shared)

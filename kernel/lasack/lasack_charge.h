@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a packet costs, and whom. See lasack_charge.c.
+ * How many bytes a packet is charged, and to which flow and station. See lasack_charge.c.
  */
 #ifndef LASACK_CHARGE_H
 #define LASACK_CHARGE_H
 
 #include "lasack/lasack_state.h"
 
-/* How far ahead of the others newcomers may be, bytes: all of them together. */
+/* The credit of all newcomers together: their sum is less by so many bytes. */
 #define LASACK_CREDIT	65535U
-/* How far ahead one may be that has done without service for long, bytes. */
+/* A flow that has paused: its sum is at most so many bytes below the largest. */
 #define LASACK_LAG	(1024U << 10)
-/* An ACK is believed if it acknowledges so many bytes at most, or is so far behind. */
+/* An ACK is believed if its number is at most so many bytes ahead of the last, or behind. */
 #define LASACK_BELIEVED	(192U << 10)
-/* And if all ACKs of its flow that wait acknowledge so many bytes at most. */
+/* And if all ACKs of its flow that wait acknowledge at most so many bytes together. */
 #define LASACK_PENDING	(1024U << 10)
-/* A flow of which nothing came for that long may begin anew, in the table's time. */
+/* After a pause this long a SYN begins a new life; in the table's time. */
 #define LASACK_PAUSE	(NSEC_PER_SEC >> FLOW_TIME_SHIFT)
 /*
  * The paper's rules believe whatever the largest window that TCP can offer allows

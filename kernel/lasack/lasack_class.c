@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The classes of lasack: the flows that have attained most, to be looked at. None can
- * be found, made or changed.
+ * The classes of lasack: the flows with the largest sums, for tc to show. A user can
+ * neither look one up by name, nor make or change one.
  *
- * A class is a flow's place in the table, counted from 1. Looking for them costs a look at each
- * place, so the lock is given up now and then, and a flow may be missed that changes its place.
+ * A class is a flow's place in the table, counted from 1. The search looks at every place,
+ * so it releases the lock now and then. A flow that changes its place meanwhile may be
+ * missed.
  */
 #include <linux/minmax.h>
 #include <linux/rtnetlink.h>

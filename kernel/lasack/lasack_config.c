@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The options of LAS-ACK: what they are by default, where they come from, what
- * they may be.
+ * The options of LAS-ACK: their defaults, their ranges, and how they are read.
  *
- * Principle: everything is validated before anything is changed; a value that is refused
- * names its option and says what to give.
+ * Principle: everything is validated before anything is changed. If a value is refused, the
+ * message names the option and says what to give.
  */
 #include <linux/minmax.h>
 #include <linux/netdevice.h>

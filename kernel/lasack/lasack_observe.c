@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What stations send, for flows whose downlink does not tell.
+ * Counts what stations send, for flows that are not TCP.
  *
- * Principle: a TCP upload is charged by the ACKs that pass through the queue. An
- * upload over QUIC, or any other protocol than TCP, has no such numbers in its
- * downlink; so its bytes are counted where they come in, and charged to the flow
- * with its next packet that goes out, as if that packet acknowledged them. TCP
- * is never counted here.
+ * Principle: a TCP upload is charged by the ACKs that pass through the queue. Packets of QUIC
+ * or any other protocol do not say how much the station has sent. So the bytes are counted
+ * when they arrive from the station. They are charged to the flow with its next packet that
+ * goes out, as if that packet acknowledged them. TCP is never counted here.
  *
- * They are seen by a tap on the device, like a packet socket's: before a bridge
- * or VLAN takes them, after GRO, shared with other receivers, hence only read.
+ * A tap on the device sees the packets, as a packet socket does: before a bridge or VLAN
+ * takes them, and after GRO. The packets are shared with other receivers, so they are only
+ * read.
  *
- * Locking: the receive path never takes the discipline's lock. What was seen
- * waits in a table of its own, whose lock is held for one look at four places;
- * the discipline takes it inside its own lock, the tap alone.
+ * Locking: the receive path never takes the qdisc lock. The counts are kept in a table with
+ * a lock of its own, which is held while four places are looked at. The queue discipline
+ * takes this lock inside the qdisc lock; the tap takes it alone.
  *
- * The table is bounded: a new flow takes the place, of four, that was used
- * least recently. What is lost so is the upload of a flow that is neither heard
- * nor answered. Keyed hash, whole key compared.
+ * The table is bounded. A new flow takes the one of four places that was used least
+ * recently. Then the bytes of the old flow are not charged. That flow has neither sent nor
+ * received a packet for longer than the other three. The hash is keyed, and the whole key is
+ * compared.
  */
 #include <linux/if_packet.h>
 #include <linux/minmax.h>

@@ -2,23 +2,26 @@
 /*
  * Who is served next, and who loses a packet.
  *
- * Principle: what is compared is what each has attained by now, so a flow whose ACKs
- * arrive while others wait falls behind at once; equals are served in order of
- * arrival. Without stations a tournament orders the flows, by keys that may be out of date: sums
- * only grow, so the first flow whose key is true is the least. A packet that joins a flow
- * moves nothing. (Where a sum does become less the flow is moved at once.)
+ * Principle: flows are compared by the sums they have now. So a flow whose ACKs arrive while
+ * others wait falls behind at once. Equal sums are served in order of arrival.
  *
- * With stations (their flows share what their station gets, or a station is served
- * in runs) a tournament orders the stations and a tree each one's flows, in the same way: the
- * first is mended when it is looked at.
+ * Without stations a tournament orders the flows. Its keys may be out of date: a sum usually
+ * only grows, so the first flow whose key is still true has the least sum. A packet that
+ * joins a flow moves nothing. In the few cases where a sum becomes less, the flow is moved at
+ * once.
  *
- * The order to push out of is made when the queue is full, kept exact, and given up when the queue
- * is half as long; meanwhile the flows of stations are in exact order too. A flow's only packet
- * goes last of all: without it a TCP has nothing to clock it but its time-out. That is for flows
- * that have been served; who sends each packet as a new flow is not spared.
+ * Stations are used if flows share what their station gets, or if one station is served for
+ * a whole quantum (a run). Then a tournament orders the stations, and each station has a tree
+ * of its flows. Both work in the same way: the first entry is corrected when it is looked at.
  *
- * The order by waiting is there only with a floor. It is mended as the first one is: a wait only
- * begins later.
+ * The order in which flows lose packets is made when the queue is full, and given up when the
+ * queue is half as long. Meanwhile it is exact, and so are the trees of the stations. A flow
+ * that has been served loses its only packet last of all: without it, TCP would have to wait
+ * for its time-out. A flow that was never served is not spared, so it is of no use to send
+ * each packet as a new flow.
+ *
+ * The order by waiting time exists only with a floor. Its first entry is corrected when it is
+ * looked at: waiting times only begin later, never earlier.
  */
 #include <linux/bits.h>
 #include <linux/minmax.h>

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The queue of LAS-ACK: packets are served, or pushed out. How they come is in lasack_arrival.c.
+ * The queue of LAS-ACK: packets are served, or pushed out. lasack_arrival.c has how they come.
  *
  * Principle: the flow with the least attained service is served first, its packets in
  * order of arrival. lasack_charge.c says what is attained, lasack_order.c who is next.
  *
- * Least attained service starves the largest. A floor, in percent, is a share of
- * the service that goes to the flow that has waited longest, whatever its sum:
- * each byte sent earns the floor its share, and when that pays for the first
- * packet of that flow, it is the next. Service is what it is for the sums: the
- * bytes of a packet and those it acknowledges. By its own bytes alone an ACK
- * would be almost free, and uploads would have the floor's share many times over.
+ * Least attained service can starve the flow with the largest sum. The floor is a share of
+ * the service, in percent, for the flow that has waited longest, whatever its sum. Each byte
+ * of service adds that share to the floor's account. When the account covers the first packet
+ * of that flow, this packet is the next. Service is counted as for the sums: the bytes of a
+ * packet and those that it acknowledges. If only an ACK's own bytes counted, it would be almost
+ * free, and uploads would get many times the floor's share.
  *
- * A flow has waited since it was last served for its sum. A TCP sends its next
- * packet when the one before has got through: what waits is the connection, and a
- * wait of the packet alone would begin anew with each.
+ * A flow has waited since it was last served because of its sum. The arrival of its packet
+ * does not matter: TCP sends its next packet only when the one before has got through, so the
+ * wait would begin anew with each packet.
  *
- * Push-out takes the oldest packet of the flow with the largest sum: the newer
- * ACKs say what it said, and a sender learns soonest of lost data.
+ * Push-out takes the oldest packet of the flow with the largest sum. If it is an ACK, the newer
+ * ACKs say all that it said. If it is data, the sender learns soonest that it is lost.
  *
  * The caller holds the qdisc lock.
  */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The queue of LAS-ACK made anew: another table, other orders, sums of another kind.
+ * Makes the queue of LAS-ACK anew, with another table, other orders or another kind of sum.
  *
- * Principle: whatever an option needs is allocated with the queue, before the lock is
- * taken; then the flows and packets move, and the old queue is freed. Costs a look at each
- * place: for changes only.
+ * Principle: the new queue, with all that its options need, is allocated before the lock is
+ * taken. Then the flows and packets move, and the old queue is freed. This looks at every
+ * place of the table, so it is done only when options change.
  */
 #include <linux/minmax.h>
 #include <linux/mm.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The stations behind a device, told apart by their address.
+ * The stations behind a device, told apart by their MAC addresses.
  *
- * Principle: a bounded table. A station has one of a few places, which a secret says;
- * a new one takes a place that is nobody's or that of a station without packets, and
- * with none free it shares one. It never waits for memory, and with more stations
- * than places some share their service; no packet is lost for it.
+ * Principle: the table is bounded. A secret hash of its address says in which few places a
+ * station may be. A new station takes an unused one of these places, or the place of a station
+ * without packets. If there is none, it shares a place, and so shares the service of that
+ * place. It never waits for memory, and no packet is lost because of this.
  */
 #include <linux/etherdevice.h>
 #include <linux/if_arp.h>

@@ -2,18 +2,20 @@
 /*
  * Sums of bytes that decay with a half-life.
  *
- * Principle: all sums decay alike, so decay changes no order, and what grows is
- * the unit in which bytes are added: a byte charged one half-life later weighs
- * twice as much ("forward decay"). No sum is touched but to add to it, however
- * long it rests. It is a floating point number in one word, so that the unit may grow and
- * two sums are still compared as numbers: the exponent, then LASACK_MANTISSA_BITS of a
- * mantissa whose highest bit is set. Nothing is 0.
+ * Principle: all sums decay alike, so decay never changes their order. Instead of making all
+ * sums smaller, the bytes that are added become larger: a byte charged one half-life later
+ * weighs twice as much ("forward decay"). So a sum is changed only when bytes are added to it,
+ * however long it rests.
+ *
+ * A sum is a floating point number in one word, because the weights grow without end. First
+ * comes the exponent, then LASACK_MANTISSA_BITS of a mantissa whose highest bit is set. So two
+ * sums can be compared as integers. The empty sum is 0.
  *
  * Source: G. Cormode, V. Shkapenyuk, D. Srivastava, B. Xu, "Forward Decay: A
  * Practical Time Decay Model for Streaming Systems", ICDE 2009.
  *
  * Time is measured as an age: half-lives since an origin common to all sums, in
- * units of 2^-16. An age is never set back; the half-life may change any time.
+ * units of 2^-16. An age never goes back; the half-life may change at any time.
  */
 #include <linux/bitops.h>
 #include <linux/bits.h>

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * lasack: least attained service, acknowledgements charged with what they
- * acknowledge.
+ * lasack: least attained service, acknowledgements charged with what they acknowledge.
  *
- * Principle: on a half-duplex Wi-Fi cell an access point queues the data of
- * downloads and the ACKs of uploads. Bytes of ACKs are few, so any discipline
- * that counts bytes lets uploads win. Here a connection's sum counts the data
- * it sent through this queue and the data its ACKs acknowledged: the connection
- * with the least sum is served first, and when the queue is full a packet of
- * the one with the largest sum goes.
+ * Principle: on Wi-Fi an access point queues the data of downloads and the ACKs of uploads.
+ * ACKs have few bytes, so uploads win under any discipline that counts the bytes it sends.
+ * Here the sum of a connection counts the data sent through this queue and the data that its
+ * ACKs have acknowledged. The connection with the least sum is served first. When the queue is
+ * full, a packet of the connection with the largest sum is dropped.
  *
- * Source: M. Heusse, G. Urvoy-Keller, A. Duda, "Layer 2 vs. Layer 3 Mechanisms
- * for Improving TCP Performance in 802.11 Wireless LANs", section III.
- * lasack_charge.c has the arithmetic, lasack_sum.c its decay, lasack_queue.c and
- * lasack_order.c the order, common/flow_table.c what is remembered, lasack_observe.c
- * what comes in.
+ * Source: M. Heusse, G. Urvoy-Keller, A. Duda, "Layer 2 vs. Layer 3 Mechanisms for Improving
+ * TCP Performance in 802.11 Wireless LANs", section III.
+ *
+ * lasack_charge.c has the arithmetic, lasack_sum.c the decay, lasack_arrival.c, lasack_queue.c
+ * and lasack_order.c the order, common/flow_table.c the table of flows, and lasack_observe.c
+ * the counting of what stations send.
  */
 #include <linux/errno.h>
 #include <linux/ktime.h>

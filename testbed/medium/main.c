@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* dcfmedium: an 802.11 medium with contention, alone or below mac80211_hwsim. */
+/* dcfmedium simulates an 802.11 medium with contention, alone or for mac80211_hwsim's radios. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * dcfmedium saturate: the MAC core alone with N stations that always have a
- * frame, the setting of G. Bianchi, "Performance Analysis of the IEEE 802.11
+ * dcfmedium saturate: the MAC core alone, with N stations that always have a
+ * frame to send. This is the setting of G. Bianchi, "Performance Analysis of the IEEE 802.11
  * Distributed Coordination Function", IEEE JSAC 18(3), 2000.
  */
 #include <stdio.h>

@@ -62,6 +62,7 @@ def suites() -> list[Suite]:
         Suite("ack-cost", f"{TCP}/ack_cost.py --pairs 10", slow=True),
         Suite("pytest-slow", ".venv/bin/pytest -q -m slow", slow=True),
         Suite("modules-all", "make modules-all", slow=True, single=True),
+        Suite("allocations", f"{QDISC}/allocations.sh", slow=True, may_skip=DISTRO),
         Suite("ackskip-module-all", f"{TCP}/ackskip_module.sh", slow=True, may_skip=DISTRO),
         *_long(),
         *_other_kernels(),

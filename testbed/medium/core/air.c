@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* PPDUs in the air and who hears them: see air.h. */
+/* The PPDUs that are in the air, and which stations hear them: see air.h. */
 #include <string.h>
 
 #include "air.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The core's door: see mac.h for the principle. */
+/* The functions by which others use the core: see mac.h for the principle. */
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The configuration where nothing else is wanted: see mac_config.h. */
+/* The default configuration: see mac_config.h. */
 #include <limits.h>
 
 #include "mac_config.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a station sends at once: see psdu.h. */
+/* The frames that a station sends in one transmission: see psdu.h. */
 #include "channel.h"
 #include "phy/phy.h"
 #include "phy/phy_rate.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What becomes of a PPDU where it is received: see reception.h. */
+/* Whether a PPDU arrives at its receiver: see reception.h. */
 #include "air.h"
 #include "channel.h"
 #include "phy/phy.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Who may count again when a PPDU is over: see release.h. */
+/* Which stations may count down again when a PPDU ends: see release.h. */
 #include "access.h"
 #include "air.h"
 #include "outcome.h"

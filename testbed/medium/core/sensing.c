@@ -4,13 +4,14 @@
  *
  * Counting rule (9.3.4.3): a count goes down by one for each slot in which the
  * medium stays idle after the station's own DIFS or EIFS. The slot in which
- * another station begins is not idle, so it is not counted, and a frozen count
- * is at least 1. Only a station that drew anew can thus send right at the end
- * of the next DIFS.
+ * another station begins is not idle, so it is not counted. So a frozen count
+ * is at least 1, and only a station that has drawn a new backoff can send right
+ * at the end of the next DIFS.
  *
- * EDCA counts otherwise (9.19.2.3): a count goes down at each slot boundary from
- * the end of AIFS on, also at the one where another station begins, so that it
- * may be 0 then and any station can send right at the end of the next AIFS.
+ * EDCA counts differently (9.19.2.3): a count goes down at each slot boundary
+ * from the end of AIFS on, also at the boundary where another station begins. So
+ * a frozen count may be 0, and any station can send right at the end of the next
+ * AIFS.
  */
 #include <string.h>
 

@@ -3,8 +3,8 @@
  * dcfmedium hwsim: the MAC core as the medium of mac80211_hwsim's radios.
  *
  * One loop sleeps in epoll until a radio hands in a frame, the core's next
- * event is due, or a signal asks for something; it never polls, because under
- * UML's time travel virtual time passes only while every process sleeps.
+ * event is due, or a signal arrives. It never polls, because in a lab kernel
+ * virtual time passes only while every process sleeps.
  */
 #include <errno.h>
 #include <signal.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * dcfmedium explain: a trace (trace_writer.h) as text that a person can follow, one
- * line for each thing that happened in the air and for each time nothing did,
- * and what it comes to. Told from the trace alone, as a listener would.
+ * dcfmedium explain: prints a trace (trace_writer.h) as text that a person can
+ * follow. There is one line for each transmission and for each idle time, and a
+ * summary. All this is taken from the trace alone.
  */
 #include <getopt.h>
 #include <stdio.h>

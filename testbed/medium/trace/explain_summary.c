@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The end of `dcfmedium explain`: what the span comes to. */
+/* The summary at the end of `dcfmedium explain`. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

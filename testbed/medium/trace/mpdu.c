@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a frame is, in words: see mpdu.h. */
+/* The text that says what a frame is: see mpdu.h. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * dcfmedium replay: the MAC core on a recording (recording.h), without a
- * kernel. What decided the recorded run is all there, so the decisions must
- * be the same, which the digest shows.
+ * kernel. The recording has everything that the core's decisions depend on, so
+ * the decisions must be the same. The digest shows whether they are.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A trace of what was in the air: see trace_writer.h. */
+/* Writes a trace of all transmissions: see trace_writer.h. */
 #include <endian.h>
 #include <errno.h>
 #include <string.h>

@@ -14,8 +14,8 @@
  * code words of 5.5 Mb/s are 8 orthogonal signals and their negatives, for which
  * Proakis 5.2.2 has
  *	P16 = 1 - integral over v > 0 of (1 - 2 Q(v))^7 phi(v - sqrt(2 Es/N0))
- * and a word of 11 Mb/s is about two such at half the energy each (as ns-3 has
- * it; tests/medium/test_snr.py holds it against detection of all 256 words):
+ * A word of 11 Mb/s is treated as two of these with half the energy each, as in
+ * ns-3. tests/medium/test_snr.py compares this with detection of all 256 words:
  *	P256 = 1 - (1 - P16(Es/N0 / 2))^2
  *
  * OFDM (M. Lacage and T. R. Henderson, "Yet Another Network Simulator", WNS2
@@ -24,8 +24,9 @@
  * nearest neighbours: p = 4 / log2(M) (1 - 1 / sqrt(M)) Q(sqrt(3 SNR / (M - 1))),
  * BPSK Q(sqrt(2 SNR)). An error event of the Viterbi decoder begins at a place
  * of the trellis with probability at most (union bound)
- *	Pu = sum of a_d P_d over d,
- * P_d that the more likely of two paths d apart is the wrong one, ties by half.
+ *	Pu = sum of a_d P_d over d.
+ * P_d is the probability that of two paths d apart the wrong one looks more
+ * likely; if both look equally likely, half of the probability counts.
  */
 #include <float.h>
 #include <math.h>

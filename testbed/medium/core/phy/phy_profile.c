@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The table of PHY profiles. Another rate of a family is one more row. */
+/* The table of PHY profiles. To add a rate of a family, add a row. */
 #include <stddef.h>
 #include <string.h>
 
