@@ -51,7 +51,7 @@ void ackwrr_activity_stop(struct ackwrr_active *active, struct ackwrr_activity *
 	active->count--;
 }
 
-/* Does a new one use its share? If not, the comparison starts anew. */
+/* Does a new connection use its share? If not, the comparison starts anew. */
 static bool ackwrr_activity_lasts(struct ackwrr_activity *activity, s64 clock, u64 now)
 {
 	s64 moved = activity->moved;
@@ -102,7 +102,7 @@ void ackwrr_activity_moved(struct ackwrr_active *active, struct ackwrr_activity 
 	active->count++;
 }
 
-/* One that counts and has been silent for too long at @now (ns), or NULL. */
+/* A connection that counts, but has been silent for too long at @now (ns); or NULL. */
 struct ackwrr_activity *ackwrr_active_silent(struct ackwrr_active *active, u64 now)
 {
 	struct ackwrr_activity *first;

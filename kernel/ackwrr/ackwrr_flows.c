@@ -46,7 +46,7 @@ static bool ackwrr_flow_counts(const struct ackwrr_flow *flow)
 	       ackwrr_activity_counts(&flow->activity[ACKWRR_ACK]);
 }
 
-/* What was released is no longer waited for. */
+/* The released bytes do not arrive any more: their charge is undone. */
 static void ackwrr_flow_give_back(struct ackwrr_flow *flow, struct ackwrr_share *share,
 				  u32 bytes)
 {
@@ -54,7 +54,7 @@ static void ackwrr_flow_give_back(struct ackwrr_flow *flow, struct ackwrr_share 
 	ackwrr_share_charge(share, ACKWRR_ACK, -(s64)bytes);
 }
 
-/* The share of it that ACKWRR_RELEASE_NS has run out for. */
+/* Undoes the part of the charge that is older than ACKWRR_RELEASE_NS. */
 static void ackwrr_flow_release_ages(struct ackwrr_flow *flow, struct ackwrr_share *share,
 				     u64 now)
 {
@@ -120,7 +120,7 @@ void ackwrr_flows_advance(struct ackwrr_flows *flows, struct ackwrr_share *share
 	ackwrr_share_advance(share, counts, now);
 }
 
-/* One of each class at most, for each packet: no packet makes more than one active. */
+/* At most one connection of each class per packet, because no packet makes more than one active. */
 static void ackwrr_flows_expire(struct ackwrr_flows *flows, struct ackwrr_share *share,
 				u64 now)
 {
@@ -174,7 +174,7 @@ struct ackwrr_flow *ackwrr_flows_find(struct ackwrr_flows *flows,
 	return ackwrr_lookup(ackwrr_bucket(flows, &seg->key), &seg->key);
 }
 
-/* An unused place, made if need be of one without packets; or NULL. */
+/* An unused place. If there is none, the place of a connection without packets; or NULL. */
 static struct ackwrr_flow *ackwrr_flows_place(struct ackwrr_flows *flows,
 					      struct ackwrr_share *share)
 {
@@ -237,7 +237,7 @@ void ackwrr_flow_left(struct ackwrr_flows *flows, struct ackwrr_flow *flow)
 		ackwrr_flow_line_up(flows, flow);
 }
 
-/* Bytes that the segment acknowledges and none before it did. */
+/* Bytes that the segment is the first to acknowledge. */
 static u32 ackwrr_flow_acked(struct ackwrr_flow *flow, const struct tcp_segment *seg)
 {
 	u8 seen = BIT(seg->reversed);
@@ -296,7 +296,7 @@ struct ackwrr_flow *ackwrr_flows_arrive(struct ackwrr_flows *flows,
 	return flow;
 }
 
-/* An ACK that is sent makes room for what it newly acknowledges. */
+/* An ACK is sent: the station may send as many bytes as it newly acknowledges. */
 static void ackwrr_flow_release(struct ackwrr_flows *flows, struct ackwrr_share *share,
 				struct ackwrr_flow *flow, u32 ack_seq, u64 now)
 {
@@ -341,7 +341,7 @@ void ackwrr_flows_sent(struct ackwrr_flows *flows, struct ackwrr_share *share,
 		ackwrr_flow_release(flows, share, flow, moved->ack_seq, now);
 }
 
-/* Nothing is known and none of our FIFOs' packets belongs to anybody. */
+/* Forgets all connections. No packet in our FIFOs may belong to one. */
 void ackwrr_flows_clear(struct ackwrr_flows *flows)
 {
 	u32 i;

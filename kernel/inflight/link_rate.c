@@ -74,7 +74,7 @@ static u64 wifi_rate(const struct wiphy *wiphy)
 }
 #endif
 
-/* Of a real device: what a virtual one says of its speed means nothing. */
+/* Only real devices count: the speed that a virtual one reports means nothing. */
 static u64 wired_rate(struct net_device *dev)
 {
 	struct ethtool_link_ksettings settings;

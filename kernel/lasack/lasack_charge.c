@@ -36,7 +36,7 @@
 #include <linux/netdevice.h>
 #include "lasack/lasack_charge.h"
 
-/* A packet's bytes beyond the longest usual headers are no overhead. */
+/* Bytes of the longest usual headers. What a packet has beyond them is not overhead. */
 #define LASACK_HEADERS	128
 
 static u64 sum_add(const struct lasack_queue *q, u64 sum, u64 bytes)
@@ -49,7 +49,7 @@ static u64 sum_sub(const struct lasack_queue *q, u64 sum, u64 bytes)
 	return lasack_sum_sub(&q->decay, sum, bytes, q->age);
 }
 
-/* The account is new among those it competes with. */
+/* The account of a new flow or station begins. */
 static void lasack_account_begin(const struct lasack_queue *q, struct lasack_level *level,
 				 struct lasack_account *account)
 {
@@ -64,7 +64,7 @@ static void lasack_account_begin(const struct lasack_queue *q, struct lasack_lev
 	account->credit = LASACK_CREDIT;
 }
 
-/* The account has packets again. */
+/* The account had no packets and has one now. */
 static void lasack_account_resume(const struct lasack_queue *q, const struct lasack_level *level,
 				  struct lasack_account *account)
 {
@@ -106,7 +106,7 @@ struct lasack_level *lasack_flow_level(struct lasack_queue *q, const struct lasa
 	return lasack_has_station(q, flow) ? &lasack_station_at(q, flow)->level : &q->level;
 }
 
-/* The flow has a packet again, for a station that may be another than before. */
+/* The flow has a packet again. It may go to another station than before. */
 static void lasack_flow_join_station(struct lasack_queue *q, struct lasack_flow *flow,
 				     const struct sk_buff *skb)
 {
@@ -147,7 +147,7 @@ void lasack_flow_begin(struct lasack_queue *q, struct lasack_flow *flow,
 	flow->is_new = 0;
 }
 
-/* Nothing is known of the flow, which may have packets. */
+/* Forgets everything about the flow but its packets, if it has any. */
 void lasack_flow_new_life(struct lasack_queue *q, struct lasack_flow *flow)
 {
 	if (!flow->shared) {
@@ -171,7 +171,7 @@ void lasack_flow_new_life(struct lasack_queue *q, struct lasack_flow *flow)
 		flow->is_new = 1;
 }
 
-/* Gives back what was charged for ACKs that nobody should have believed. */
+/* Gives back @bytes that were charged for forged ACKs. */
 static void lasack_flow_refund(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes)
 {
 	struct lasack_level *level = lasack_flow_level(q, flow);
@@ -189,7 +189,7 @@ static void lasack_flow_refund(struct lasack_queue *q, struct lasack_flow *flow,
 			   sum_sub(q, q->level.high, LASACK_LAG));
 }
 
-/* Counting begins anew at @seg. If that is behind, what was charged lately is too much. */
+/* Counting begins anew at @seg. If its number is behind, too much was charged lately. */
 static void lasack_flow_resynchronise(struct lasack_queue *q, struct lasack_flow *flow,
 				      const struct tcp_segment *seg)
 {
@@ -320,7 +320,7 @@ static void lasack_flow_charge(struct lasack_queue *q, struct lasack_flow *flow,
 	u64 was = lasack_flow_bytes(flow);
 
 	*bytes_charged += bytes;
-	/* Not of as many bits as before? */
+	/* Has the number more bits than before? */
 	if (unlikely((was ^ (was + bytes)) > was) && !flow->shared) {
 		q->by_bits[fls64(was)]--;
 		q->by_bits[fls64(was + bytes)]++;
@@ -333,7 +333,7 @@ static void lasack_flow_charge(struct lasack_queue *q, struct lasack_flow *flow,
 	}
 }
 
-/* Bytes that the flow's other end has sent. */
+/* Charges bytes that the flow's other end has sent. */
 void lasack_flow_charge_acked(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes)
 {
 	lasack_flow_charge(q, flow, &flow->received, bytes);

@@ -15,11 +15,11 @@
 struct lasack_account {
 	u64	sum;		/* bytes, see lasack_sum.c */
 	u32	packets;	/* queued */
-	u16	credit;		/* bytes until it is no newcomer any more */
+	u16	credit;		/* bytes until it is not a newcomer any more */
 	u16	surplus;	/* charged by ACKs beyond what they cost, in units of 4 bytes */
 };
 
-/* What accounts that compete with each other have in common: the stations, or the flows. */
+/* What accounts that compete with each other share: all stations, or the flows of one. */
 struct lasack_level {
 	u64	current_sum;	/* of the one that was served last */
 	u64	high;		/* the largest that was */
@@ -61,7 +61,7 @@ static_assert(sizeof(struct lasack_flow) == 1 << LASACK_FLOW_BITS);
 /* No packet costs more, bytes. */
 #define LASACK_COST_MAX		((1U << 29) - 1)
 
-/* What a packet remembers until it is sent; 20 bytes are all it has. */
+/* What is kept with a packet until it is sent, in at most 20 bytes. */
 struct lasack_skb_cb {
 	u32	seq;		/* the order of arrival, modulo 2^32 */
 	u32	arrival;	/* the queue's time in units of 2^10 ns */

@@ -91,7 +91,7 @@ void lasack_queue_set_halflife(struct lasack_queue *q, u64 halflife)
 	lasack_queue_order(q);
 }
 
-/* What a flow had attained says nothing among those it competes with now. */
+/* The flow competes with others than before, so its old sum means nothing. */
 static void lasack_queue_forget_sums(struct lasack_queue *q)
 {
 	struct lasack_flow *flow;
@@ -105,7 +105,7 @@ static void lasack_queue_forget_sums(struct lasack_queue *q)
 	}
 }
 
-/* The flow's packets go to the one that many share. */
+/* Moves the flow's packets to the flow that many share. */
 static void lasack_queue_share(struct lasack_queue *q, struct lasack_flow *flow)
 {
 	struct lasack_flow *shared = lasack_shared(q, LASACK_OVERFLOW);
@@ -139,7 +139,7 @@ static void lasack_queue_adopt_shared(struct lasack_queue *q, const struct lasac
 		*lasack_shared(q, i) = *lasack_shared(from, i);
 }
 
-/* The stations as they were, or those that the packets say. */
+/* Keeps the stations, or finds them anew from the packets. */
 static void lasack_queue_adopt_stations(struct lasack_queue *q, const struct lasack_queue *from)
 {
 	struct lasack_station *station;
