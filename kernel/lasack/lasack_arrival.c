@@ -135,6 +135,7 @@ static void lasack_queue_append(struct lasack_queue *q, struct lasack_flow *flow
 		.arrival = q->now >> LASACK_ARRIVAL_SHIFT,
 		.memory = skb->truesize,
 		.acked = acked,
+		.refunds = flow->refunds,
 		.cost = cost,
 		.gso = skb_is_gso(skb),
 		.fin = seg->fin && !flow->shared,

@@ -26,6 +26,7 @@
 #include <linux/bits.h>
 #include <linux/minmax.h>
 #include <linux/prefetch.h>
+#include "lasack/lasack_charge.h"
 #include "lasack/lasack_order.h"
 
 /* The most flows of a station that are searched for one that may lose a packet. */
@@ -78,7 +79,7 @@ static void lasack_drop_update(struct lasack_queue *q, u32 item, bool can_spare,
 static void lasack_drop_update_flow(struct lasack_queue *q, const struct lasack_flow *flow)
 {
 	lasack_drop_update(q, lasack_flow_number(q, flow), lasack_flow_can_spare(q, flow),
-			   flow->account.sum, lasack_flow_seq(flow));
+			   lasack_flow_sum_in_all(q, flow), lasack_flow_seq(flow));
 }
 
 static bool lasack_node_before(const struct lasack_node *a, const struct lasack_node *b)

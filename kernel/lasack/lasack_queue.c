@@ -84,8 +84,7 @@ static void lasack_queue_idle(struct lasack_queue *q, struct lasack_flow *flow)
 static void lasack_queue_sent(struct lasack_queue *q, struct lasack_flow *flow,
 			      const struct lasack_skb_cb *cb)
 {
-	lasack_flow_charge_sent(q, flow, cb->cost);
-	flow->pending -= min(flow->pending, cb->acked);
+	lasack_flow_charge_sent(q, flow, cb);
 	flow->served = 1;
 	flow->entry.finished |= cb->fin;
 	flow->aborted |= cb->rst;
@@ -100,7 +99,7 @@ static void lasack_queue_lost(struct lasack_queue *q, struct lasack_flow *flow,
 	flow->starved = 1;
 	lasack_flow_readmit(q, flow, cb->cost);
 	if (!flow->head) {
-		flow->pending = 0;
+		lasack_flow_lost_last(q, flow);
 		return;
 	}
 	next = lasack_cb(flow->head);

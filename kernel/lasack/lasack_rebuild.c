@@ -292,6 +292,31 @@ struct lasack_queue *lasack_queue_create(const struct lasack_shape *shape)
 	return q;
 }
 
+/**
+ * lasack_queue_forget() - no flow and no station is known any more
+ * @q: the queue, without packets
+ */
+void lasack_queue_forget(struct lasack_queue *q)
+{
+	struct lasack_station *station;
+	u32 i;
+
+	flow_table_clear(q->table);
+	q->level = (struct lasack_level) {};
+	for (i = 0; i < __LASACK_SHARED; i++)
+		lasack_flow_new_life(q, lasack_shared(q, i));
+	if (!lasack_is_grouped(q))
+		return;
+	q->stations->count = 0;
+	q->run_left = 0;
+	for (i = 0; i < ARRAY_SIZE(q->stations->place); i++) {
+		station = &q->stations->place[i];
+		station->known = 0;
+		station->is_new = 1;
+		station->level = (struct lasack_level) {};
+	}
+}
+
 /* Also of NULL. The packets are not the queue's to free, nor is the observer. */
 void lasack_queue_free(struct lasack_queue *q)
 {
