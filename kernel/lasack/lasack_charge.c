@@ -296,9 +296,8 @@ static u32 lasack_flow_count_anew(struct lasack_queue *q, struct lasack_flow *fl
 				  const struct tcp_segment *seg)
 {
 	u64 was = lasack_flow_bytes(flow);
-	s32 advance = seg->ack_seq - flow->last_ack[seg->reversed];
+	s32 advance = lasack_flow_move(flow, seg);
 
-	flow->last_ack[seg->reversed] = seg->ack_seq;
 	flow->received = 0;
 	flow->returned = 0;
 	flow->pending = 0;
