@@ -5,7 +5,7 @@
 # ktap.sh, from the top of the tree. Where there is no such kernel to be had, all
 # tests are skipped.
 
-# Arguments for make, such as TESTS=y.
+# TESTS=y in the environment builds the modules with their tests.
 distro_modules() {
 	local tree
 
@@ -13,6 +13,7 @@ distro_modules() {
 	command -v apt-cache > /dev/null || ktap_skip_all "no apt, no distribution's kernel"
 	[ -n "$(apt-cache search --names-only '^linux-image-amd64$')" ] ||
 		ktap_skip_all "no package linux-image-amd64"
-	.venv/bin/apbed distro fetch && tree=$(.venv/bin/apbed distro tree) &&
-		make -C kernel KDIR="$tree" ARCH=x86_64 KCFLAGS=-Werror "$@" || exit 1
+	.venv/bin/apbed distro fetch || exit 1
+	tree=$(.venv/bin/apbed distro tree) || exit 1
+	make -C kernel KDIR="$tree" ARCH=x86_64 KCFLAGS=-Werror || exit 1
 }

@@ -15,7 +15,7 @@ apbed=.venv/bin/apbed
 . selftests/lib/ktap.sh
 # shellcheck source=selftests/lib/distro_kernel.sh
 . selftests/lib/distro_kernel.sh
-distro_modules TESTS=y
+TESTS=y distro_modules
 
 guest() {
 	$apbed distro boot --cpus "$1" --limit 1200 -- sh selftests/tcp/ackskip_guest.sh "${@:2}" || status=1
