@@ -75,7 +75,7 @@ static bool ackwrr_activity_goes_on(const struct ackwrr_activity *activity, u64 
 	return activity->ended && now - activity->seen <= ACKWRR_WINDOW_NS;
 }
 
-/* Does a new one use its share? If not, the comparison starts anew. */
+/* Does a new connection use its share? If not, the comparison starts anew. */
 static bool ackwrr_activity_lasts(struct ackwrr_activity *activity, s64 clock, u64 now)
 {
 	s64 moved = activity->moved;
@@ -123,7 +123,7 @@ void ackwrr_activity_moved(struct ackwrr_active *active, struct ackwrr_activity 
 		ackwrr_activity_start(active, activity, now);
 }
 
-/* One that counts and has been silent for too long at @now (ns), or NULL. */
+/* A connection that counts, but has been silent for too long at @now (ns); or NULL. */
 struct ackwrr_activity *ackwrr_active_silent(struct ackwrr_active *active, u64 now)
 {
 	struct ackwrr_activity *first;

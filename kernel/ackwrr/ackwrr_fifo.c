@@ -92,7 +92,7 @@ static void ackwrr_fifo_unlink(struct Qdisc *fifo, struct sk_buff *skb)
 	qdisc_qstats_backlog_dec(fifo, skb);
 }
 
-/* The ACK that gives way to one more of @flow, or NULL: none has to, or can. */
+/* The ACK to drop when one more of @flow arrives; NULL if none has to be, or can be. */
 static struct sk_buff *ackwrr_fifo_victim(const struct ackwrr_sched_data *q,
 					  const struct ackwrr_flow *flow)
 {
@@ -111,7 +111,7 @@ static struct sk_buff *ackwrr_fifo_victim(const struct ackwrr_sched_data *q,
 	return flow && flow->acks ? flow->oldest_ack : NULL;
 }
 
-/* The parents are told: they have counted the victim. */
+/* The parents have counted the dropped ACK, so they are told. */
 static void ackwrr_fifo_drop(struct Qdisc *sch, struct sk_buff *skb, struct sk_buff **to_free)
 {
 	struct ackwrr_sched_data *q = qdisc_priv(sch);

@@ -75,7 +75,7 @@ void ackwrr_flow_left(struct ackwrr_flows *flows, struct ackwrr_flow *flow)
 		ackwrr_flow_settle(flows, flow);
 }
 
-/* What was released is no longer waited for. */
+/* The released bytes do not arrive any more: their charge is undone. */
 static void ackwrr_flow_give_back(struct ackwrr_flow *flow, struct ackwrr_share *share,
 				  u32 bytes)
 {
@@ -83,7 +83,7 @@ static void ackwrr_flow_give_back(struct ackwrr_flow *flow, struct ackwrr_share 
 	ackwrr_share_charge(share, ACKWRR_ACK, -(s64)bytes);
 }
 
-/* The share of it that ACKWRR_RELEASE_NS has run out for. */
+/* Undoes the part of the charge that is older than ACKWRR_RELEASE_NS. */
 static void ackwrr_flow_release_ages(struct ackwrr_flow *flow, struct ackwrr_share *share,
 				     u64 now)
 {
@@ -321,7 +321,7 @@ struct ackwrr_flow *ackwrr_flows_arrive(struct ackwrr_flows *flows,
 	return flow;
 }
 
-/* An ACK that is sent makes room for what it newly acknowledges. */
+/* An ACK is sent: the station may send as many bytes as it newly acknowledges. */
 static void ackwrr_flow_release(struct ackwrr_flows *flows, struct ackwrr_share *share,
 				struct ackwrr_flow *flow, u32 ack_seq)
 {
@@ -365,7 +365,7 @@ void ackwrr_flows_sent(struct ackwrr_flows *flows, struct ackwrr_share *share,
 		ackwrr_flow_release(flows, share, flow, moved->ack_seq);
 }
 
-/* Nothing is known, and none of our FIFOs' packets belongs to anybody. */
+/* Forgets all connections. No packet in our FIFOs may belong to one. */
 void ackwrr_flows_clear(struct ackwrr_flows *flows)
 {
 	struct ackwrr_flow *flow;

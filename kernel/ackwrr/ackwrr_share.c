@@ -62,7 +62,7 @@ void ackwrr_share_advance(struct ackwrr_share *share, const u32 *counts, u64 now
 			DIV_ROUND_UP_ULL((u64)ACKWRR_ESTIMATE_ONE << 32,
 					 max_t(u32, *estimate, ACKWRR_ESTIMATE_ONE));
 	}
-	/* What was moved while one had all to itself is no debt. */
+	/* Bytes that a class moved while the other had no connection are no debt. */
 	if (ackwrr_share_is_shared(share) != shared)
 		share->lag = 0;
 }
@@ -91,7 +91,7 @@ static void ackwrr_share_run(struct ackwrr_share *share, int class, s64 bytes, s
  * @class: enum ackwrr_which
  * @bytes: below 2^31; negative to give back
  *
- * The new ones of the class may move as much as one of them.
+ * The new connections of the class get as many free bytes as one of these moved.
  */
 void ackwrr_share_charge(struct ackwrr_share *share, int class, s64 bytes)
 {

@@ -11,7 +11,7 @@
 #define ACKWRR_ESTIMATE_ONE	TC_ACKWRR_ESTIMATE_ONE
 #define ACKWRR_STEP_NS		(100 * NSEC_PER_MSEC)	/* between steps of estimates */
 
-/* Bytes a connection; what a class did not use beyond it is forgotten. */
+/* Bytes per connection: the clocks never differ by more, so older differences are forgotten. */
 #define ACKWRR_LAG_MAX		(2 << 20)
 
 struct ackwrr_share {
@@ -25,7 +25,7 @@ struct ackwrr_share {
 	u64	free[ACKWRR_CLASSES];	/* bytes that new connections moved so */
 };
 
-/* Is there anything to share? Else packets go in the order they came. */
+/* Do both classes have connections? If not, packets go in the order they came. */
 static inline bool ackwrr_share_is_shared(const struct ackwrr_share *share)
 {
 	return share->estimates[ACKWRR_DATA] && share->estimates[ACKWRR_ACK];

@@ -181,7 +181,7 @@ static void ackwrr_served(struct ackwrr_sched_data *q, int class, struct sk_buff
 	ackwrr_flows_sent(&q->flows, &q->share, flow, &moved);
 }
 
-/* A child may have packets and yet give none: then it is the other's turn. */
+/* A child may have packets and still give none. Then the other class is served. */
 static struct sk_buff *ackwrr_choose(struct Qdisc *sch)
 {
 	struct ackwrr_sched_data *q = qdisc_priv(sch);

@@ -35,7 +35,7 @@
 #include "account.h"
 
 #define INFLIGHT_PROBES		8	/* places a station may be in */
-#define INFLIGHT_DOZES		2	/* a dozer's stall time is halved so often */
+#define INFLIGHT_DOZES		2	/* how often the stall time of a dozing station is halved */
 #define INFLIGHT_PROMPT		32	/* packets in time that make up for a doze */
 
 #define INFLIGHT_DOUBTS		10	/* at most 2^10 packets are excused in doubt */
@@ -115,7 +115,7 @@ inflight_account_station(struct inflight_account *account, u64 address)
 	return unused;
 }
 
-/* Asleep: packets of others that were handed down since it stalled are gone. */
+/* Asleep: packets of others that were handed down after it stalled have been freed. */
 static bool inflight_is_asleep(const struct inflight_account *account,
 			       const struct inflight_station *station)
 {
@@ -174,7 +174,7 @@ void inflight_account_add(struct inflight_account *account,
 		dql_queued(&account->dql, bytes);
 }
 
-/* A batch is over. The best of each second is remembered for one more. */
+/* A batch is over. The best batch of each second is remembered for one second more. */
 static void inflight_pace_batch(struct inflight_account *account)
 {
 	struct inflight_pace *pace = &account->pace;
@@ -231,7 +231,7 @@ static void inflight_pace_note(struct inflight_account *account,
 	pace->last = now;
 }
 
-/* The driver has got rid of one of the station's packets, on the air or not. */
+/* The driver has freed one of the station's packets, whether it was transmitted or not. */
 static void inflight_station_lives(struct inflight_account *account,
 				   const struct inflight_ticket *ticket, u64 now)
 {
@@ -286,7 +286,7 @@ void inflight_account_remove(struct inflight_account *account,
 	}
 	if (in_transmit)
 		return;
-	/* What was held for a sleeper may be given up all at once. */
+	/* A driver may give up all packets of a sleeping station at once. */
 	if (counts && inflight_is_auto(account))
 		inflight_pace_note(account, ticket, now);
 	inflight_station_lives(account, ticket, now);

@@ -97,7 +97,7 @@ void inflight_backpressure_note(struct inflight_backpressure *bp, u64 at, u32 by
 		bp->too_soon++;
 		bp->overfull |= sent_at > now + chip_ns;
 	}
-	/* Not further ahead than it takes to tell. */
+	/* No further ahead than is needed to judge. */
 	bp->sent_at = min(sent_at, now + 2 * chip_ns);
 	if (++bp->packets == INFLIGHT_WINDOW)
 		inflight_judge(bp);

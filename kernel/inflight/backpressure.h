@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Until when a driver keeps its packets: see backpressure.c.
+ * How long a driver keeps its packets: see backpressure.c.
  */
 #ifndef LASACK_INFLIGHT_BACKPRESSURE_H
 #define LASACK_INFLIGHT_BACKPRESSURE_H

@@ -140,7 +140,7 @@ struct inflight_entry *inflight_followed_take_moved(const struct sk_buff *skb,
 	struct inflight_entry *entry = skb->sk ? inflight_take(skb->sk, flags) : NULL;
 	const void *key;
 
-	/* Another processor may be quicker: then there is one less. */
+	/* Another processor may have taken the entry first. */
 	while (!entry && (key = inflight_oldest(skb->sk)))
 		entry = inflight_take(key, flags);
 	return entry;

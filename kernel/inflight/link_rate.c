@@ -43,9 +43,10 @@ static unsigned int band_streams(const struct ieee80211_supported_band *band)
 	return streams == 4 && band->vht_cap.vht_supported ? 8 : max(streams, 1U);
 }
 
-static u64 band_rate(const struct ieee80211_supported_band *band)
+static u64 band_rate(const struct ieee80211_supported_band *band, enum nl80211_iftype type)
 {
-	const struct ieee80211_sband_iftype_data *data;
+	const struct ieee80211_sband_iftype_data *data =
+		ieee80211_get_sband_iftype_data(band, type);
 	u64 rate = 0;
 	int i;
 
@@ -55,26 +56,27 @@ static u64 band_rate(const struct ieee80211_supported_band *band)
 		rate = max(rate, band_streams(band) * HT_RATE);
 	if (band->vht_cap.vht_supported)
 		rate = max(rate, band_streams(band) * VHT_RATE);
-	for_each_sband_iftype_data(band, i, data)
+	if (data)
 		rate = max(rate, band_streams(band) *
 			   (data->eht_cap.has_eht ? EHT_RATE : HE_RATE));
 	return rate;
 }
 
-static u64 wifi_rate(const struct wiphy *wiphy)
+static u64 wifi_rate(const struct wireless_dev *wdev)
 {
+	const struct wiphy *wiphy = wdev->wiphy;
 	u64 rate = 0;
 	int i;
 
 	for (i = 0; i < NUM_NL80211_BANDS; i++) {
 		if (wiphy->bands[i])
-			rate = max(rate, band_rate(wiphy->bands[i]));
+			rate = max(rate, band_rate(wiphy->bands[i], wdev->iftype));
 	}
 	return rate;
 }
 #endif
 
-/* Of a real device: what a virtual one says of its speed means nothing. */
+/* Only real devices count: the speed that a virtual one reports means nothing. */
 static u64 wired_rate(struct net_device *dev)
 {
 	struct ethtool_link_ksettings settings;
@@ -95,8 +97,7 @@ void inflight_backpressure_ask(struct inflight_backpressure *bp, struct net_devi
 	ASSERT_RTNL();
 #if IS_ENABLED(CONFIG_CFG80211)
 	if (dev->ieee80211_ptr) {
-		inflight_backpressure_set_link(bp, wifi_rate(dev->ieee80211_ptr->wiphy),
-					       WIFI_LEAST_NS);
+		inflight_backpressure_set_link(bp, wifi_rate(dev->ieee80211_ptr), WIFI_LEAST_NS);
 		return;
 	}
 #endif

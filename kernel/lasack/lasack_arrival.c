@@ -35,7 +35,7 @@ static bool lasack_is_control_port(__be16 port)
 	}
 }
 
-/* Without these there is no address, no name and no next hop. */
+/* Without these packets a host has no address, no names and no next hop. */
 static bool lasack_packet_is_control(const struct lasack_queue *q, const struct tcp_segment *seg)
 {
 	switch (seg->class) {
@@ -123,7 +123,7 @@ static void lasack_flow_append(struct lasack_flow *flow, struct sk_buff *skb)
 	flow->account.packets++;
 }
 
-/* The packet comes to its flow, which is charged already with the @acked bytes. */
+/* The packet joins its flow. The flow has been charged with the @acked bytes already. */
 static void lasack_queue_append(struct lasack_queue *q, struct lasack_flow *flow,
 				struct sk_buff *skb, const struct tcp_segment *seg,
 				u32 payload, u32 acked)
@@ -135,6 +135,7 @@ static void lasack_queue_append(struct lasack_queue *q, struct lasack_flow *flow
 		.arrival = q->now >> LASACK_ARRIVAL_SHIFT,
 		.memory = skb->truesize,
 		.acked = acked,
+		.refunds = flow->refunds,
 		.cost = cost,
 		.gso = skb_is_gso(skb),
 		.fin = seg->fin && !flow->shared,

@@ -19,12 +19,14 @@
  *   last. All new flows share one credit, so together they are served as one flow. So a
  *   sender gains nothing by sending each packet as a new flow.
  * - After a pause a flow's sum is raised to at most LASACK_LAG below the largest.
- * - An ACK number is believed if it is near the last one. If it is not, it becomes a
- *   candidate. If another ACK comes near the candidate, counting begins anew there, and at
- *   most LASACK_BELIEVED bytes of the jump are charged. If the new number is behind, what was
- *   charged lately is given back. So the next real ACKs undo what forged ones did.
- * - If the ACKs that wait acknowledge more than LASACK_PENDING bytes together, further ones
- *   are not believed.
+ * - An ACK moves its flow's position. The flow is charged when the position moves ahead, and
+ *   gets the charge back when it moves back. So the next real ACK undoes what forged ones did.
+ *   An ACK that is a little ahead is believed. One that is ahead by a window at most is believed
+ *   when another follows near it. One that is behind is believed if the flow was charged for
+ *   what lies between. All others are strange: they change nothing. If several are near each
+ *   other, counting begins anew there.
+ * - Waiting ACKs that acknowledge more than ordinary ones put their flow back by LASACK_PENDING
+ *   bytes at most. The rest is charged when they are sent: forged ones wait behind real ones.
  * - A SYN begins a new life of a connection only if the connection has ended, or has had no
  *   packet here for a second.
  *
@@ -36,7 +38,7 @@
 #include <linux/netdevice.h>
 #include "lasack/lasack_charge.h"
 
-/* A packet's bytes beyond the longest usual headers are no overhead. */
+/* Bytes of the longest usual headers. What a packet has beyond them is not overhead. */
 #define LASACK_HEADERS	128
 
 static u64 sum_add(const struct lasack_queue *q, u64 sum, u64 bytes)
@@ -49,7 +51,7 @@ static u64 sum_sub(const struct lasack_queue *q, u64 sum, u64 bytes)
 	return lasack_sum_sub(&q->decay, sum, bytes, q->age);
 }
 
-/* The account is new among those it competes with. */
+/* The account of a new flow or station begins. */
 static void lasack_account_begin(const struct lasack_queue *q, struct lasack_level *level,
 				 struct lasack_account *account)
 {
@@ -64,7 +66,7 @@ static void lasack_account_begin(const struct lasack_queue *q, struct lasack_lev
 	account->credit = LASACK_CREDIT;
 }
 
-/* The account has packets again. */
+/* The account had no packets and has one now. */
 static void lasack_account_resume(const struct lasack_queue *q, const struct lasack_level *level,
 				  struct lasack_account *account)
 {
@@ -106,7 +108,7 @@ struct lasack_level *lasack_flow_level(struct lasack_queue *q, const struct lasa
 	return lasack_has_station(q, flow) ? &lasack_station_at(q, flow)->level : &q->level;
 }
 
-/* The flow has a packet again, for a station that may be another than before. */
+/* The flow has a packet again. It may go to another station than before. */
 static void lasack_flow_join_station(struct lasack_queue *q, struct lasack_flow *flow,
 				     const struct sk_buff *skb)
 {
@@ -147,7 +149,18 @@ void lasack_flow_begin(struct lasack_queue *q, struct lasack_flow *flow,
 	flow->is_new = 0;
 }
 
-/* Nothing is known of the flow, which may have packets. */
+/* The flow had been charged with @was bytes. Is that of as many bits as what it has now? */
+static void lasack_flow_count(struct lasack_queue *q, const struct lasack_flow *flow, u64 was)
+{
+	u64 is = lasack_flow_bytes(flow);
+
+	if (likely((was ^ is) <= min(was, is)) || flow->shared)
+		return;
+	q->by_bits[fls64(was)]--;
+	q->by_bits[fls64(is)]++;
+}
+
+/* Forgets everything about the flow but its packets, if it has any. */
 void lasack_flow_new_life(struct lasack_queue *q, struct lasack_flow *flow)
 {
 	if (!flow->shared) {
@@ -159,7 +172,7 @@ void lasack_flow_new_life(struct lasack_queue *q, struct lasack_flow *flow)
 	flow->account.surplus = 0;
 	flow->sent = 0;
 	flow->received = 0;
-	flow->unproven = 0;
+	flow->returned = 0;
 	flow->pending = 0;
 	flow->ack_seen = 0;
 	flow->doubted = 0;
@@ -171,35 +184,145 @@ void lasack_flow_new_life(struct lasack_queue *q, struct lasack_flow *flow)
 		flow->is_new = 1;
 }
 
-/* Gives back what was charged for ACKs that nobody should have believed. */
-static void lasack_flow_refund(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes)
+/* The flow's position is that of the ACK. Return: bytes ahead, modulo 2^32. */
+static u32 lasack_flow_move(struct lasack_flow *flow, const struct tcp_segment *seg)
 {
-	struct lasack_level *level = lasack_flow_level(q, flow);
-	struct lasack_account *station;
+	u32 advance = seg->ack_seq - flow->last_ack[seg->reversed];
 
-	flow->account.sum = max(sum_sub(q, flow->account.sum, bytes),
-				sum_sub(q, level->high, LASACK_LAG));
-	flow->account.surplus = 0;
-	flow->unproven = 0;
-	flow->pending = 0;
-	if (!q->shape.by_station)
-		return;
-	station = &lasack_station_at(q, flow)->account;
-	station->sum = max(sum_sub(q, station->sum, bytes),
-			   sum_sub(q, q->level.high, LASACK_LAG));
-}
-
-/* Counting begins anew at @seg. If that is behind, what was charged lately is too much. */
-static void lasack_flow_resynchronise(struct lasack_queue *q, struct lasack_flow *flow,
-				      const struct tcp_segment *seg)
-{
-	s32 behind = flow->last_ack[seg->reversed] - seg->ack_seq;
-
-	if (behind > 0)
-		lasack_flow_refund(q, flow, min_t(u32, behind, flow->unproven));
 	flow->last_ack[seg->reversed] = seg->ack_seq;
 	flow->doubted = 0;
+	return advance;
+}
+
+/* What an ACK acknowledges beyond an ordinary one. */
+static u32 lasack_ack_excess(u32 acked)
+{
+	return acked - min(acked, LASACK_ORDINARY);
+}
+
+/* Of what waiting ACKs acknowledge, what is charged only when they are sent. */
+static u32 lasack_flow_deferred(const struct lasack_queue *q, const struct lasack_flow *flow)
+{
+	if (likely(flow->pending <= LASACK_PENDING) || q->shape.paper)
+		return 0;
+	return flow->pending - LASACK_PENDING;
+}
+
+/* The flow's sum with all that its waiting ACKs acknowledge: who has most loses packets first. */
+u64 lasack_flow_sum_in_all(const struct lasack_queue *q, const struct lasack_flow *flow)
+{
+	return sum_add(q, flow->account.sum, lasack_flow_deferred(q, flow));
+}
+
+static void lasack_flow_charge(struct lasack_queue *q, struct lasack_flow *flow,
+			       u64 *bytes_charged, u32 bytes)
+{
+	u64 was = lasack_flow_bytes(flow);
+
+	*bytes_charged += bytes;
+	lasack_flow_count(q, flow, was);
+	flow->account.sum = sum_add(q, flow->account.sum, bytes);
+	if (lasack_has_station(q, flow)) {
+		struct lasack_account *station = &lasack_station_at(q, flow)->account;
+
+		station->sum = sum_add(q, station->sum, bytes);
+	}
+}
+
+/* ACKs with an excess of @bytes do not wait any more. */
+static void lasack_flow_settle(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes)
+{
+	u32 deferred = lasack_flow_deferred(q, flow);
+
+	flow->pending -= min(flow->pending, bytes);
+	if (unlikely(deferred))
+		lasack_flow_charge(q, flow, &flow->received,
+				   deferred - lasack_flow_deferred(q, flow));
+}
+
+/*
+ * What the flow was charged with last, @bytes of what it received, is given back. Nobody knows
+ * which of the waiting ACKs are forged, so from now on nothing is left for them to be charged with.
+ */
+static void lasack_flow_refund(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes)
+{
+	u64 was;
+
+	lasack_flow_settle(q, flow, flow->pending);
+	flow->refunds++;
+	was = lasack_flow_bytes(flow);
+	flow->received -= bytes;
+	flow->returned = min_t(u64, U32_MAX, (u64)flow->returned + bytes);
+	flow->account.surplus = 0;
+	lasack_flow_count(q, flow, was);
+	flow->account.sum = sum_sub(q, flow->account.sum, bytes);
+	if (lasack_has_station(q, flow)) {
+		struct lasack_account *station = &lasack_station_at(q, flow)->account;
+
+		station->sum = sum_sub(q, station->sum, bytes);
+	}
+}
+
+/* May the account have @bytes back, once it is charged with what is @deferred? */
+static bool lasack_account_may_return(const struct lasack_queue *q,
+				      const struct lasack_level *level,
+				      const struct lasack_account *account,
+				      u32 deferred, u32 bytes)
+{
+	return sum_sub(q, sum_add(q, account->sum, deferred), bytes) >=
+	       sum_sub(q, level->high, LASACK_LAG);
+}
+
+/*
+ * Was the flow charged with the last @bytes, and is it, without them, not further behind others
+ * than one may be that was not served? If it was, an old ACK and the next real one would charge it
+ * with more than was given back.
+ */
+static bool lasack_flow_may_return(struct lasack_queue *q, const struct lasack_flow *flow,
+				   u32 bytes)
+{
+	u32 deferred = lasack_flow_deferred(q, flow);
+
+	return bytes <= flow->received + deferred &&
+	       lasack_account_may_return(q, lasack_flow_level(q, flow), &flow->account,
+					 deferred, bytes) &&
+	       (!lasack_has_station(q, flow) ||
+		lasack_account_may_return(q, &q->level, &lasack_station_at(q, flow)->account,
+					  deferred, bytes));
+}
+
+/* The flow's position is unknown but for the candidate. Return: bytes to charge. */
+static u32 lasack_flow_count_anew(struct lasack_queue *q, struct lasack_flow *flow,
+				  const struct tcp_segment *seg)
+{
+	u64 was = lasack_flow_bytes(flow);
+	s32 advance = lasack_flow_move(flow, seg);
+
+	flow->received = 0;
+	flow->returned = 0;
+	flow->pending = 0;
+	flow->refunds++;
+	lasack_flow_count(q, flow, was);
 	q->resynchronised++;
+	return clamp_t(s32, advance, 0, LASACK_BELIEVED);
+}
+
+/* The ACK @seg is not believed by itself, but maybe with those before. Return: bytes to charge. */
+static u32 lasack_flow_doubt(struct lasack_queue *q, struct lasack_flow *flow,
+			     const struct tcp_segment *seg)
+{
+	s32 advance = seg->ack_seq - flow->last_ack[seg->reversed];
+	u8 bit = BIT(seg->reversed);
+
+	if (!(flow->doubted & bit) || seg->ack_seq - flow->candidate - 1 >= LASACK_BELIEVED)
+		flow->strangers = 0;
+	else if (advance > 0 && advance <= LASACK_WINDOW)
+		return lasack_flow_move(flow, seg);
+	else if (++flow->strangers == LASACK_STRANGERS)
+		return lasack_flow_count_anew(q, flow, seg);
+	flow->candidate = seg->ack_seq;
+	flow->doubted = bit;
+	return 0;
 }
 
 /**
@@ -217,39 +340,29 @@ static void lasack_flow_resynchronise(struct lasack_queue *q, struct lasack_flow
 u32 lasack_flow_acked(struct lasack_queue *q, struct lasack_flow *flow,
 		      const struct tcp_segment *seg)
 {
-	u32 believed = q->shape.paper ? S32_MAX : LASACK_BELIEVED;
 	u8 dir = seg->reversed, bit = BIT(dir);
-	s32 advance;
+	u32 advance, behind;
 
 	if (!seg->ack)
 		return 0;
-	if (!(flow->ack_seen & bit)) {
+	if (unlikely(!(flow->ack_seen & bit))) {
 		flow->ack_seen |= bit;
 		flow->last_ack[dir] = seg->ack_seq;
 		return 0;
 	}
-	advance = (s32)(seg->ack_seq - flow->last_ack[dir]);
-	if (likely((u32)advance <= believed)) {
-		if (unlikely(flow->pending > LASACK_PENDING && !q->shape.paper))
-			return 0;
-		flow->last_ack[dir] = seg->ack_seq;
-		flow->doubted &= ~bit;
-		return min_t(u32, advance, LASACK_MAX_ACKED);
-	}
+	advance = seg->ack_seq - flow->last_ack[dir];
+	if (likely(advance <= LASACK_BELIEVED || advance <= flow->returned))
+		return lasack_flow_move(flow, seg);
 	if (q->shape.paper)
-		return 0;
-	if (advance < 0 && -(u32)advance <= LASACK_BELIEVED) {
-		flow->doubted &= ~bit;
-		return 0;
+		return advance <= S32_MAX ? min(lasack_flow_move(flow, seg), LASACK_MAX_ACKED) : 0;
+	behind = -advance;
+	if (behind > LASACK_OVERTAKEN) {
+		if (!lasack_flow_may_return(q, flow, behind))
+			return lasack_flow_doubt(q, flow, seg);
+		lasack_flow_refund(q, flow, behind);
+		lasack_flow_move(flow, seg);
 	}
-	if ((flow->doubted & bit) && seg->ack_seq - flow->candidate - 1 < LASACK_BELIEVED) {
-		lasack_flow_resynchronise(q, flow, seg);
-		if (flow->pending > LASACK_PENDING)
-			return 0;
-		return clamp_t(s32, advance, 0, LASACK_BELIEVED);
-	}
-	flow->candidate = seg->ack_seq;
-	flow->doubted = bit;
+	flow->doubted = 0;
 	return 0;
 }
 
@@ -314,35 +427,28 @@ void lasack_flow_readmit(struct lasack_queue *q, struct lasack_flow *flow, u32 b
 		lasack_account_readmit(q, lasack_flow_level(q, flow), &flow->account, bytes);
 }
 
-static void lasack_flow_charge(struct lasack_queue *q, struct lasack_flow *flow,
-			       u64 *bytes_charged, u32 bytes)
-{
-	u64 was = lasack_flow_bytes(flow);
-
-	*bytes_charged += bytes;
-	/* Not of as many bits as before? */
-	if (unlikely((was ^ (was + bytes)) > was) && !flow->shared) {
-		q->by_bits[fls64(was)]--;
-		q->by_bits[fls64(was + bytes)]++;
-	}
-	flow->account.sum = sum_add(q, flow->account.sum, bytes);
-	if (lasack_has_station(q, flow)) {
-		struct lasack_account *station = &lasack_station_at(q, flow)->account;
-
-		station->sum = sum_add(q, station->sum, bytes);
-	}
-}
-
-/* Bytes that the flow's other end has sent. */
+/* Bytes that the flow's other end has sent. The ACK that says so waits from now on. */
 void lasack_flow_charge_acked(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes)
 {
-	lasack_flow_charge(q, flow, &flow->received, bytes);
-	flow->unproven = min_t(u64, (u64)flow->unproven + bytes, LASACK_PENDING);
-	flow->pending = min_t(u64, (u64)flow->pending + bytes, U32_MAX);
+	u32 deferred = lasack_flow_deferred(q, flow);
+
+	flow->pending = min_t(u64, U32_MAX, (u64)flow->pending + lasack_ack_excess(bytes));
+	flow->returned -= min(flow->returned, bytes);
+	lasack_flow_charge(q, flow, &flow->received,
+			   bytes - (lasack_flow_deferred(q, flow) - deferred));
 }
 
-/* A packet is sent. */
-void lasack_flow_charge_sent(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes)
+/* The packet is sent. */
+void lasack_flow_charge_sent(struct lasack_queue *q, struct lasack_flow *flow,
+			     const struct lasack_skb_cb *cb)
 {
-	lasack_flow_charge(q, flow, &flow->sent, bytes);
+	lasack_flow_charge(q, flow, &flow->sent, cb->cost);
+	if (unlikely(cb->acked > LASACK_ORDINARY) && cb->refunds == flow->refunds)
+		lasack_flow_settle(q, flow, lasack_ack_excess(cb->acked));
+}
+
+/* The packet was pushed out, and no other of its flow waits. */
+void lasack_flow_lost_last(struct lasack_queue *q, struct lasack_flow *flow)
+{
+	lasack_flow_settle(q, flow, flow->pending);
 }

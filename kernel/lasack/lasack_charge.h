@@ -11,10 +11,18 @@
 #define LASACK_CREDIT	65535U
 /* A flow that has paused: its sum is at most so many bytes below the largest. */
 #define LASACK_LAG	(1024U << 10)
-/* An ACK is believed if its number is at most so many bytes ahead of the last, or behind. */
-#define LASACK_BELIEVED	(192U << 10)
-/* And if all ACKs of its flow that wait acknowledge at most so many bytes together. */
-#define LASACK_PENDING	(1024U << 10)
+/* An ACK is believed at once if it acknowledges so many bytes at most. */
+#define LASACK_BELIEVED	(128U << 10)
+/* One that is so far behind was overtaken by another. */
+#define LASACK_OVERTAKEN	(64U << 10)
+/* With another near it, one is believed that acknowledges so much: a window, after a loss. */
+#define LASACK_WINDOW	(8U << 20)
+/* After so many more that are near each other, counting begins anew there. */
+#define LASACK_STRANGERS	7
+/* An ordinary ACK acknowledges no more. */
+#define LASACK_ORDINARY	(8U << 10)
+/* So much of what waiting ACKs acknowledge beyond that, is charged at once; the rest when sent. */
+#define LASACK_PENDING	(96U << 10)
 /* After a pause this long a SYN begins a new life; in the table's time. */
 #define LASACK_PAUSE	(NSEC_PER_SEC >> FLOW_TIME_SHIFT)
 /*
@@ -23,6 +31,7 @@
  */
 #define LASACK_MAX_ACKED	(65535U << 14)
 
+u64 lasack_flow_sum_in_all(const struct lasack_queue *q, const struct lasack_flow *flow);
 struct lasack_level *lasack_flow_level(struct lasack_queue *q, const struct lasack_flow *flow);
 void lasack_flow_begin(struct lasack_queue *q, struct lasack_flow *flow,
 		       const struct sk_buff *skb);
@@ -34,7 +43,9 @@ u32 lasack_flow_cost(const struct lasack_queue *q, struct lasack_flow *flow,
 void lasack_flow_admit_newcomer(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes);
 void lasack_flow_readmit(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes);
 void lasack_flow_charge_acked(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes);
-void lasack_flow_charge_sent(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes);
+void lasack_flow_charge_sent(struct lasack_queue *q, struct lasack_flow *flow,
+			     const struct lasack_skb_cb *cb);
+void lasack_flow_lost_last(struct lasack_queue *q, struct lasack_flow *flow);
 
 /* The packet waits from now on: @bytes is what it is charged with in all. */
 static inline void lasack_flow_admit(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes)

@@ -34,7 +34,7 @@ static struct Qdisc *lasack_leaf(struct Qdisc *sch, unsigned long cl)
 	return NULL;
 }
 
-/* Sums of different stations' flows say nothing beside each other. */
+/* With stations, the sums of flows of different stations cannot be compared. */
 static u64 lasack_class_sum(const struct lasack_queue *q, const struct lasack_flow *flow)
 {
 	return q->shape.by_station ? lasack_flow_bytes(flow) : flow->account.sum;

@@ -43,7 +43,7 @@ static struct netlink_range_validation lasack_flows_range = {
 	.min = 1, .max = TC_LASACK_FLOWS_MAX,
 };
 
-/* 0 is off; what is between it and the least value is refused below. */
+/* 0 is off. Values between 0 and the least are refused below. */
 static struct netlink_range_validation lasack_time_range = {
 	.max = TC_LASACK_TIME_MAX,
 };
@@ -132,7 +132,7 @@ static u32 lasack_default_limit(const struct net_device *dev)
 	return clamp_t(u32, limit, 1, TC_LASACK_LIMIT_MAX);
 }
 
-/* On Wi-Fi stations share the air, and one's connections should not count. */
+/* On Wi-Fi stations share the air. More connections should not give a station more of it. */
 static u32 lasack_default_fair(const struct net_device *dev)
 {
 	return lasack_is_wireless(dev) ? TC_LASACK_FAIR_STATION : TC_LASACK_FAIR_FLOW;
@@ -190,7 +190,7 @@ static int lasack_get_mode(struct lasack_config *config, const struct net_device
 	return 0;
 }
 
-/* All but the ranges that the policy knows. */
+/* Checks everything except the ranges, which the policy checks. */
 static int lasack_config_get(struct lasack_config *config, const struct net_device *dev,
 			     struct nlattr **tb, struct netlink_ext_ack *extack)
 {
@@ -267,7 +267,7 @@ struct lasack_shape lasack_config_shape(const struct lasack_config *config)
 	};
 }
 
-/* Bytes that a packet counts for at least. */
+/* The least number of bytes that a packet is charged. */
 u32 lasack_config_overhead(const struct lasack_config *config, const struct net_device *dev)
 {
 	if (config->mode == TC_LASACK_MODE_PAPER)

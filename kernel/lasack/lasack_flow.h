@@ -15,11 +15,11 @@
 struct lasack_account {
 	u64	sum;		/* bytes, see lasack_sum.c */
 	u32	packets;	/* queued */
-	u16	credit;		/* bytes until it is no newcomer any more */
+	u16	credit;		/* bytes until it is not a newcomer any more */
 	u16	surplus;	/* charged by ACKs beyond what they cost, in units of 4 bytes */
 };
 
-/* What accounts that compete with each other have in common: the stations, or the flows. */
+/* What accounts that compete with each other share: all stations, or the flows of one. */
 struct lasack_level {
 	u64	current_sum;	/* of the one that was served last */
 	u64	high;		/* the largest that was */
@@ -36,12 +36,14 @@ struct lasack_flow {
 	u64			sent;		/* bytes charged, without decay: data */
 	u64			received;	/* and what the other end had sent */
 	u32			last_ack[2];	/* by direction of the ACK */
-	u32			candidate;	/* an ACK number that was not believed */
-	u32			unproven;	/* bytes charged by ACKs lately, to be given back */
-	u32			pending;	/* bytes charged by ACKs that wait */
-	u16			station;
+	u32			candidate;	/* the last ACK number that was not believed */
+	u32			returned;	/* bytes given back, and not charged again yet */
+	u32			pending;	/* bytes, see lasack_charge.c */
+	u16			station:9,
+				refunds:7;	/* modulo 2^7 */
 	u8			ack_seen:2,	/* bit: last_ack[direction] is valid */
-				doubted:2;	/* bit: the candidate is of that direction */
+				doubted:2,	/* bit: the candidate is of that direction */
+				strangers:3;	/* ACKs near the candidate before it */
 	u8			shared:1,	/* not one connection: no ACK arithmetic */
 				reversed:1,	/* the last packet came from key.addr[1] */
 				starved:1,	/* not served for its sum since then */
@@ -59,15 +61,16 @@ static_assert(sizeof(struct lasack_flow) == 1 << LASACK_FLOW_BITS);
 #define LASACK_ARRIVAL_SHIFT	10
 
 /* No packet costs more, bytes. */
-#define LASACK_COST_MAX		((1U << 29) - 1)
+#define LASACK_COST_MAX		((1U << 22) - 1)
 
-/* What a packet remembers until it is sent; 20 bytes are all it has. */
+/* What is kept with a packet until it is sent, in at most 20 bytes. */
 struct lasack_skb_cb {
 	u32	seq;		/* the order of arrival, modulo 2^32 */
 	u32	arrival;	/* the queue's time in units of 2^10 ns */
 	u32	memory;		/* truesize, bytes */
 	u32	acked;		/* bytes it was the first to acknowledge */
-	u32	cost:29,	/* bytes to charge when it is sent */
+	u32	cost:22,	/* bytes to charge when it is sent */
+		refunds:7,	/* of its flow when it came */
 		gso:1,		/* it has several segments */
 		fin:1,
 		rst:1;

@@ -29,7 +29,7 @@
 #include "lasack/lasack_charge.h"
 #include "lasack/lasack_observe.h"
 
-/* TCP tells by its ACKs; without a key there is no flow. */
+/* TCP is charged by its ACKs. Without a key there is no flow. */
 static bool lasack_is_observed(const struct tcp_segment *seg)
 {
 	return segment_has_key(seg) && seg->class != SEGMENT_TCP;

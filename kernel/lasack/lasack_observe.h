@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What stations send, for flows whose downlink does not tell. See lasack_observe.c.
+ * Counts what stations send, for flows that are not TCP. See lasack_observe.c.
  */
 #ifndef LASACK_OBSERVE_H
 #define LASACK_OBSERVE_H

@@ -26,9 +26,10 @@
 #include <linux/bits.h>
 #include <linux/minmax.h>
 #include <linux/prefetch.h>
+#include "lasack/lasack_charge.h"
 #include "lasack/lasack_order.h"
 
-/* So many flows of a station are looked at for one that may lose a packet. */
+/* The most flows of a station that are searched for one that may lose a packet. */
 #define LASACK_ORDER_SCAN	16
 
 static u32 lasack_flow_seq(const struct lasack_flow *flow)
@@ -52,19 +53,19 @@ static struct lasack_node *lasack_flow_node(const struct lasack_queue *q,
 	return &q->nodes[lasack_flow_number(q, flow)];
 }
 
-/* May the flow lose a packet before those that have but one? */
+/* May the flow lose a packet before flows that have only one? */
 static bool lasack_flow_can_spare(const struct lasack_queue *q, const struct lasack_flow *flow)
 {
 	return flow->account.packets > 1 || !(flow->served || q->shape.paper);
 }
 
-/* Those that can spare a packet first, the largest sum first. */
+/* The order: flows that can spare a packet come first; of these the largest sum. */
 static u64 lasack_drop_key(bool can_spare, u64 sum)
 {
 	return LASACK_SUM_MAX - sum + (can_spare ? 0 : LASACK_SUM_MAX + 1);
 }
 
-/* Of equal sums, the newest packet first. */
+/* If sums are equal, the newest packet comes first. */
 static void lasack_drop_update(struct lasack_queue *q, u32 item, bool can_spare, u64 sum, u32 seq)
 {
 	u64 key = lasack_drop_key(can_spare, sum);
@@ -78,7 +79,7 @@ static void lasack_drop_update(struct lasack_queue *q, u32 item, bool can_spare,
 static void lasack_drop_update_flow(struct lasack_queue *q, const struct lasack_flow *flow)
 {
 	lasack_drop_update(q, lasack_flow_number(q, flow), lasack_flow_can_spare(q, flow),
-			   flow->account.sum, lasack_flow_seq(flow));
+			   lasack_flow_sum_in_all(q, flow), lasack_flow_seq(flow));
 }
 
 static bool lasack_node_before(const struct lasack_node *a, const struct lasack_node *b)
@@ -93,7 +94,7 @@ static struct lasack_node lasack_true_node(const struct lasack_flow *flow)
 	return (struct lasack_node) { .key = flow->account.sum, .tie = lasack_flow_seq(flow) };
 }
 
-/* The flow goes where its sum belongs. */
+/* Puts the flow into its place by its sum. */
 static void lasack_station_link(struct lasack_queue *q, struct lasack_station *station,
 				struct lasack_flow *flow)
 {
@@ -115,7 +116,7 @@ static void lasack_station_link(struct lasack_queue *q, struct lasack_station *s
 	rb_insert_color_cached(&node->node, &station->flows, leftmost);
 }
 
-/* Mends the flow's key, which may be out of date but not too large. */
+/* Corrects the flow's key. It may be out of date, but it is never too large. */
 static void lasack_station_mend(struct lasack_queue *q, struct lasack_station *station,
 				struct lasack_flow *flow)
 {
@@ -131,7 +132,7 @@ static void lasack_station_mend(struct lasack_queue *q, struct lasack_station *s
 	node->tie = mended.tie;
 }
 
-/* The flow of the least sum of a station that has packets. */
+/* The flow with the least sum of a station that has packets. */
 static struct lasack_flow *lasack_station_least(struct lasack_queue *q,
 						struct lasack_station *station)
 {
@@ -160,7 +161,7 @@ static void lasack_drop_update_station(struct lasack_queue *q, struct lasack_sta
 			   lasack_flow_seq(lasack_station_least(q, station)));
 }
 
-/* The station has other flows, or a lesser sum. */
+/* The station's flows have changed, or its sum has become less. */
 static void lasack_station_changed(struct lasack_queue *q, struct lasack_station *station)
 {
 	const struct lasack_flow *least;
@@ -200,7 +201,7 @@ static void lasack_station_join(struct lasack_queue *q, struct lasack_flow *flow
 	flow->spare = 0;
 	if (q->dropping)
 		lasack_station_count(station, flow, lasack_flow_can_spare(q, flow));
-	/* A newcomer makes no station's key less, unless that is the flow's own. */
+	/* A new flow makes a station's key less only if the key is the flow's own. */
 	if (!q->shape.by_station || q->dropping ||
 	    !lasack_tournament_has(&q->order, station->number))
 		lasack_station_changed(q, station);
@@ -302,7 +303,7 @@ void lasack_order_lowered(struct lasack_queue *q, struct lasack_flow *flow)
 		lasack_drop_update_flow(q, flow);
 }
 
-/* The flow of the least sum, of all. There is one. */
+/* The flow with the least sum of all. There are packets. */
 static struct lasack_flow *lasack_order_least_flow(struct lasack_queue *q)
 {
 	struct lasack_flow *flow;
@@ -388,7 +389,7 @@ struct lasack_flow *lasack_order_longest_waiting(struct lasack_queue *q)
 	}
 }
 
-/* Of the station with the largest sum, the flow with the largest that can spare a packet. */
+/* Takes the station with the largest sum, and of its flows that can spare a packet the largest. */
 static struct lasack_flow *lasack_station_worst(struct lasack_queue *q)
 {
 	struct lasack_station *station =

@@ -28,9 +28,9 @@
 #include "lasack/lasack_queue.h"
 
 /*
- * The floor is for the flow that has waited longest, but not for ever: while it
- * has the floor its wait grows a sixteenth slower than others'. So of two that
- * never end each has its turn, and newcomers never come before them.
+ * The floor is for the flow that has waited longest. While a flow has the floor, its
+ * waiting time grows a sixteenth more slowly than that of the others. So two flows that
+ * never end have the floor in turn, and newcomers never come before them.
  */
 #define LASACK_TURN_SHIFT	4
 
@@ -70,7 +70,7 @@ static void lasack_queue_idle(struct lasack_queue *q, struct lasack_flow *flow)
 	if (!lasack_is_control(flow))
 		lasack_order_leave(q, flow);
 	if (flow->shared) {
-		/* Its past says nothing about the next packet's connection. */
+		/* The next packet may belong to another connection. */
 		if (q->shape.paper)
 			lasack_flow_new_life(q, flow);
 		return;
@@ -80,18 +80,17 @@ static void lasack_queue_idle(struct lasack_queue *q, struct lasack_flow *flow)
 		flow_table_forget(q->table, &flow->entry);
 }
 
-/* Sent: it is charged. After a FIN the other direction may go on for long. */
+/* The packet is sent, so it is charged. After a FIN the other direction may go on for long. */
 static void lasack_queue_sent(struct lasack_queue *q, struct lasack_flow *flow,
 			      const struct lasack_skb_cb *cb)
 {
-	lasack_flow_charge_sent(q, flow, cb->cost);
-	flow->pending -= min(flow->pending, cb->acked);
+	lasack_flow_charge_sent(q, flow, cb);
 	flow->served = 1;
 	flow->entry.finished |= cb->fin;
 	flow->aborted |= cb->rst;
 }
 
-/* Pushed out: what it would have acknowledged, the next one does. */
+/* The packet is pushed out. The next packet acknowledges what it would have acknowledged. */
 static void lasack_queue_lost(struct lasack_queue *q, struct lasack_flow *flow,
 			      const struct lasack_skb_cb *cb)
 {
@@ -100,7 +99,7 @@ static void lasack_queue_lost(struct lasack_queue *q, struct lasack_flow *flow,
 	flow->starved = 1;
 	lasack_flow_readmit(q, flow, cb->cost);
 	if (!flow->head) {
-		flow->pending = 0;
+		lasack_flow_lost_last(q, flow);
 		return;
 	}
 	next = lasack_cb(flow->head);
@@ -145,8 +144,8 @@ static struct sk_buff *lasack_queue_take(struct lasack_queue *q, struct lasack_f
  * lasack_service() - bytes of service in sending a packet
  * @skb: the packet
  *
- * One that acknowledges more than what the largest packet holds makes up for lost
- * ones, or is forged: neither may earn or cost the floor more than that.
+ * At most as many acknowledged bytes count as the largest packet holds. An ACK that
+ * acknowledges more replaces lost ones, or is forged.
  */
 u32 lasack_service(const struct sk_buff *skb)
 {
@@ -202,8 +201,8 @@ static bool lasack_queue_control_is_next(struct lasack_queue *q)
  * lasack_queue_serve() - take the packet of least attained service
  * @q: the queue
  *
- * With a quantum, of least attained service of the station under way; with a
- * floor, now and then the packet that has waited longest.
+ * With a quantum, only the station that is being served is considered. With a floor,
+ * the flow that has waited longest is served now and then.
  *
  * Return: the packet, or NULL if the queue is empty.
  */
@@ -232,8 +231,8 @@ struct sk_buff *lasack_queue_serve(struct lasack_queue *q)
  * lasack_queue_push_out() - take a packet of the flow with the largest sum
  * @q: the queue
  *
- * A flow with but one packet is spared while another has more, and control packets while
- * they have not attained more than others and there is anything else.
+ * A flow with only one packet is spared while another has more. Control packets are spared
+ * while there are other packets, unless their sum is larger than any that was served.
  *
  * Return: the packet, or NULL if the queue is empty.
  */

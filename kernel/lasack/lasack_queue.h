@@ -11,6 +11,7 @@
 struct tcp_segment;
 
 struct lasack_queue *lasack_queue_create(const struct lasack_shape *shape);
+void lasack_queue_forget(struct lasack_queue *q);
 void lasack_queue_free(struct lasack_queue *q);
 void lasack_queue_take_over(struct lasack_queue *q, struct lasack_queue *from);
 

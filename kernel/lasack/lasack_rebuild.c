@@ -91,7 +91,7 @@ void lasack_queue_set_halflife(struct lasack_queue *q, u64 halflife)
 	lasack_queue_order(q);
 }
 
-/* What a flow had attained says nothing among those it competes with now. */
+/* The flow competes with others than before, so its old sum means nothing. */
 static void lasack_queue_forget_sums(struct lasack_queue *q)
 {
 	struct lasack_flow *flow;
@@ -105,7 +105,7 @@ static void lasack_queue_forget_sums(struct lasack_queue *q)
 	}
 }
 
-/* The flow's packets go to the one that many share. */
+/* Moves the flow's packets to the flow that many share. */
 static void lasack_queue_share(struct lasack_queue *q, struct lasack_flow *flow)
 {
 	struct lasack_flow *shared = lasack_shared(q, LASACK_OVERFLOW);
@@ -139,7 +139,7 @@ static void lasack_queue_adopt_shared(struct lasack_queue *q, const struct lasac
 		*lasack_shared(q, i) = *lasack_shared(from, i);
 }
 
-/* The stations as they were, or those that the packets say. */
+/* Keeps the stations, or finds them anew from the packets. */
 static void lasack_queue_adopt_stations(struct lasack_queue *q, const struct lasack_queue *from)
 {
 	struct lasack_station *station;
@@ -290,6 +290,31 @@ struct lasack_queue *lasack_queue_create(const struct lasack_shape *shape)
 		return NULL;
 	}
 	return q;
+}
+
+/**
+ * lasack_queue_forget() - no flow and no station is known any more
+ * @q: the queue, without packets
+ */
+void lasack_queue_forget(struct lasack_queue *q)
+{
+	struct lasack_station *station;
+	u32 i;
+
+	flow_table_clear(q->table);
+	q->level = (struct lasack_level) {};
+	for (i = 0; i < __LASACK_SHARED; i++)
+		lasack_flow_new_life(q, lasack_shared(q, i));
+	if (!lasack_is_grouped(q))
+		return;
+	q->stations->count = 0;
+	q->run_left = 0;
+	for (i = 0; i < ARRAY_SIZE(q->stations->place); i++) {
+		station = &q->stations->place[i];
+		station->known = 0;
+		station->is_new = 1;
+		station->level = (struct lasack_level) {};
+	}
 }
 
 /* Also of NULL. The packets are not the queue's to free, nor is the observer. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the queue of LAS-ACK holds. lasack_queue.c has what it does.
+ * The data of the queue of LAS-ACK. lasack_queue.c has its functions.
  */
 #ifndef LASACK_STATE_H
 #define LASACK_STATE_H
@@ -20,10 +20,10 @@ enum lasack_shared {
 	__LASACK_SHARED
 };
 
-/* A flow is large from that many bytes on. */
+/* A flow with at least so many bytes is large. */
 #define LASACK_LARGE	100000
 
-/* What the structures are made for: another needs others. */
+/* What the structures depend on: if it changes, they are made anew. */
 struct lasack_shape {
 	u32	flows;		/* places in the table */
 	bool	paper;		/* the paper's rules and no others */
@@ -32,7 +32,7 @@ struct lasack_shape {
 	bool	floor;		/* there is a share for those waiting longest */
 };
 
-/* What packets waited, ns. */
+/* How long packets waited, ns. */
 struct lasack_delay {
 	u64	average;	/* moving, of weight 1/8 */
 	u64	max;
@@ -46,7 +46,7 @@ struct lasack_queue {
 	bool			timed;		/* it was just read from the clock */
 	bool			dropping;	/* the queue was full lately: drop is kept */
 	u32			seq;		/* of the last packet to arrive */
-	u32			overhead;	/* bytes that a packet counts for at least */
+	u32			overhead;	/* bytes: the least that a packet is charged */
 	struct lasack_shape	shape;
 	u32			packets;	/* in the orders: all but the control packets */
 	u32			control_packets;
@@ -105,7 +105,7 @@ static inline bool lasack_is_grouped(const struct lasack_queue *q)
 	return q->stations;
 }
 
-/* Does the flow share its station's service? Control packets are no station's. */
+/* Does the flow share its station's service? Control packets belong to no station. */
 static inline bool lasack_has_station(const struct lasack_queue *q, const struct lasack_flow *flow)
 {
 	return q->shape.by_station && !lasack_is_control(flow);

@@ -9,7 +9,7 @@
 #include "lasack/lasack_flow.h"
 
 #define LASACK_STATIONS		256
-/* One more, for packets of flows that nobody can tell apart. */
+/* One place more, for packets whose flows cannot be told apart. */
 #define LASACK_STATION_SHARED	LASACK_STATIONS
 
 /* A flow in its station's order. */

@@ -44,7 +44,7 @@ u64 lasack_decay_age(const struct lasack_decay *decay, u64 now)
 	       div64_u64(rest << LASACK_AGE_BITS, decay->halflife);
 }
 
-/* From @now on another half-life (ns), or 0: what is left stays. */
+/* Sets another half-life (ns) from @now on; with 0 the sums stay as they are. */
 void lasack_decay_set(struct lasack_decay *decay, u64 halflife, u64 now)
 {
 	decay->age = lasack_decay_age(decay, now);
@@ -108,7 +108,7 @@ u64 lasack_decayed_add(u64 sum, u64 bytes, u64 age)
 	shift = (large >> LASACK_MANTISSA_BITS) - (small >> LASACK_MANTISSA_BITS);
 	mantissa = small & LASACK_MANTISSA;
 	mantissa = shift < LASACK_MANTISSA_BITS ? mantissa >> shift : 0;
-	/* Nothing is free. */
+	/* However few bytes are charged, the sum grows. */
 	if (small == more && !mantissa)
 		mantissa = 1;
 	mantissa += large & LASACK_MANTISSA;

@@ -9,7 +9,7 @@
 
 #define LASACK_AGE_BITS	16	/* of fraction in an age */
 
-/* Before an age is as large as that the sums must be given another origin. */
+/* Before an age becomes this large, the sums must get another origin. */
 #define LASACK_AGE_MAX	(1ULL << (25 + LASACK_AGE_BITS))
 
 /* No sum is larger: two such numbers of bytes, or of that age with any mantissa, have 63 bits. */

@@ -2,16 +2,16 @@
 /*
  * An order over numbered items, the least key first: a tournament of four.
  *
- * Principle: each item in the order has a leaf, and of each four entries of a round the least
- * goes to the next one. A new key is carried from its leaf to the last round. Which entries
- * that touches depends on the leaf alone, not on any key, so the processor reads them
- * all at once, and the least of four is found without a branch; in a heap each step waits for
- * the one before. Four entries share a cache line. All memory is allocated beforehand: an
- * item is here once at most.
+ * Principle: each item in the order has a leaf. The entries of a round stand in fours, and the
+ * least of each four goes to the next round. When an item gets a new key, the fours from its
+ * leaf to the last round are decided again. Which fours these are depends only on the leaf, not
+ * on any key. So the processor can read all of them at once, and the least of four is found
+ * without a branch. In a heap each step has to wait for the one before. Four entries share a
+ * cache line. All memory is allocated beforehand, because an item is in the order at most once.
  *
- * A key may be out of date as long as the true one is not less. Sums only grow, so
- * who asks for the first item looks whether its key is still true, and if not
- * gives the true one and asks again (lasack_order.c).
+ * A key may be out of date as long as the true key is not less. Sums only grow. So whoever asks
+ * for the first item checks whether its key is still true. If it is not, the caller sets the
+ * true key and asks again (lasack_order.c).
  *
  * Source: D. E. Knuth, "The Art of Computer Programming", vol. 3, 5.2.3: tree selection.
  */
@@ -76,6 +76,21 @@ static void lasack_tournament_set(struct lasack_tournament *t, struct lasack_ent
 	lasack_four_put(t->rounds[i], 0, entry);
 }
 
+/* The same of an entry where there was none: if it does not win, nothing changes. */
+static void lasack_tournament_enter(struct lasack_tournament *t, struct lasack_entry entry,
+				    u32 leaf)
+{
+	struct lasack_entry winner;
+	u32 i, at = leaf;
+
+	for (i = 0; i < t->last; i++, at /= 4) {
+		winner = lasack_four_set(&t->rounds[i][at / 4], at % 4, entry);
+		if (winner.tie_leaf != entry.tie_leaf)
+			return;
+	}
+	lasack_four_put(t->rounds[i], 0, entry);
+}
+
 /* One leaf more. If there is no room, one round more, where those so far have but one winner. */
 static u32 lasack_tournament_new_leaf(struct lasack_tournament *t)
 {
@@ -115,7 +130,7 @@ void lasack_tournament_add(struct lasack_tournament *t, u32 item, u64 key, u32 t
 	t->count++;
 	t->items[leaf] = item;
 	t->places[item] = leaf + 1;
-	lasack_tournament_set(t, lasack_entry_of(key, tie, leaf), leaf);
+	lasack_tournament_enter(t, lasack_entry_of(key, tie, leaf), leaf);
 }
 
 /**
@@ -159,7 +174,7 @@ void lasack_tournament_update_first(struct lasack_tournament *t, u64 key, u32 ti
 	lasack_tournament_set(t, lasack_entry_of(key, tie, leaf), leaf);
 }
 
-/* The item that would be the first without the first. There are two. */
+/* The second item. There are at least two. */
 u32 lasack_tournament_second(const struct lasack_tournament *t)
 {
 	u32 at = lasack_tournament_first_leaf(t), i, other;
@@ -191,7 +206,7 @@ static void lasack_fours_clear(struct lasack_four *four, u32 count)
 	}
 }
 
-/* All items go. */
+/* Removes all items. */
 void lasack_tournament_clear(struct lasack_tournament *t)
 {
 	u32 i, item;
@@ -235,7 +250,7 @@ int lasack_tournament_init(struct lasack_tournament *t, u32 items)
 	return 0;
 }
 
-/* Also of one that was zeroed. */
+/* A zeroed tournament may be freed too. */
 void lasack_tournament_destroy(struct lasack_tournament *t)
 {
 	kvfree(t->places);

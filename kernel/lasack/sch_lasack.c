@@ -221,7 +221,7 @@ static void lasack_reset(struct Qdisc *sch)
 		q->purged += lasack_segs(skb);
 		rtnl_kfree_skbs(skb, skb);
 	}
-	flow_table_clear(q->queue->table);
+	lasack_queue_forget(q->queue);
 }
 
 /*

@@ -13,11 +13,9 @@ apbed=.venv/bin/apbed
 
 # shellcheck source=selftests/lib/ktap.sh
 . selftests/lib/ktap.sh
-[ "$(uname -m)" = x86_64 ] || ktap_skip_all "its tests are for x86-64 kernels"
-command -v apt-cache > /dev/null || ktap_skip_all "no apt, no distribution's kernel"
-[ -n "$(apt-cache search --names-only '^linux-image-amd64$')" ] || ktap_skip_all "no package linux-image-amd64"
-$apbed distro fetch && tree=$($apbed distro tree) || exit 1
-make -C kernel KDIR="$tree" ARCH=x86_64 TESTS=y KCFLAGS=-Werror || exit 1
+# shellcheck source=selftests/lib/distro_kernel.sh
+. selftests/lib/distro_kernel.sh
+TESTS=y distro_modules
 
 guest() {
 	$apbed distro boot --cpus "$1" --limit 1200 -- sh selftests/tcp/ackskip_guest.sh "${@:2}" || status=1

@@ -36,8 +36,8 @@
 "                    loss=P            each frame is lost with probability P\n" \
 "                    ber=B             bit errors, independent\n"		\
 "                    ge,good=S,bad=S,ber-good=B,ber-bad=B[,shared]\n"	\
-"                                      Gilbert-Elliott: mean durations in s; each\n" \
-"                                      link has a state, shared: all have one\n" \
+"                                      Gilbert-Elliott: mean durations in s. Each\n" \
+"                                      link has its own state; shared: one for all\n" \
 "                    snr=DB            bit errors by modulation and SNR; --station\n" \
 "                                      may give a station another SNR\n"	\
 "                    trace=FILE        lines \"SECONDS BER\": bit error rate from\n" \

@@ -80,6 +80,15 @@ def test_own_options_come_last() -> None:
     assert given.count("limit") == 2
 
 
+def test_remembered_flows_are_compared_with_as_many_queues() -> None:
+    remembered = [cell for cell in all_cells() if "remembered" in cell.name]
+    assert remembered
+    for cell in all_cells():
+        has_its_own = " flows " not in words(REFERENCE, cell)
+        assert has_its_own or f" flows {cell.flows}" in words(REFERENCE, cell)
+        assert has_its_own is (cell not in remembered)
+
+
 @pytest.mark.parametrize("cell", all_cells(), ids=lambda cell: cell.name)
 def test_no_discipline_drops_unless_the_cell_is_about_drops(cell: Cell) -> None:
     room = cell.limit - cell.depth * (16 if cell.gso else 1)

@@ -25,7 +25,6 @@
 #define BACKLOG	20		/* packets that the attacked keep queued */
 /* Services, for what newcomers have to their credit, and stations after a pause. */
 #define WARM_UP	2000
-#define LASACK_MOST_PENDING	(1024 << 10)	/* bytes, see lasack_charge.h */
 #define LINK	(10000000 / 8)	/* bytes a second, where time matters */
 
 enum mark { NOBODY, VICTIM, OTHER, ATTACKER, PROBE, __MARKS };

@@ -199,34 +199,55 @@ static void attack_syn_inside(struct kunit *test)
 	attack_each(test, try_syn_inside);
 }
 
+enum forgery { NONE, AHEAD, CLIMBING, BURSTS, PAIRS, __FORGERIES };
+
+static const char * const forgery_names[] = {
+	"none", "ahead of the last real one", "ahead of the last forged one",
+	"ten at once, each ahead of the one before", "two at once, the second little ahead"
+};
+
+/* Ten of them a second at the rate of the link: that is one for each 43 services. */
+static void forge(struct kunit *test, struct packet ack, enum forgery kind, u32 jump, u32 i)
+{
+	struct attack *a = test->priv;
+	u32 times = kind == BURSTS ? 10 : kind == PAIRS ? 2 : 1, n;
+
+	if (kind == NONE || i % (43 * times) != 42)
+		return;
+	ack.mark = ATTACKER;
+	if (kind == CLIMBING && a->serial)
+		ack.ack_seq = a->serial;
+	for (n = 0; n < times; n++) {
+		ack.ack_seq += kind == PAIRS && n ? 1 : jump;
+		attack_enqueue(test, &ack);
+	}
+	a->serial = ack.ack_seq;
+}
+
 /*
- * An upload's ACKs beside a download: each acknowledges two segments as soon as the one before is
- * sent. Ten times a second, which is every 43rd of them at that rate, one comes that is @jump
- * ahead. Return: by how much the download is ahead at most, bytes.
+ * An upload's ACKs beside a download: @window of them wait, and each acknowledges two segments.
+ * Return: by how much the download is ahead at most, bytes.
  */
-static s64 lead_with_forged(struct kunit *test, u32 jump, bool climb)
+static s64 lead_with_forged(struct kunit *test, enum forgery kind, u32 jump, u32 window)
 {
 	struct attack *a = test->priv;
 	struct packet ack = {
 		.mark = OTHER, .station = a->station, .protocol = IPPROTO_TCP, .host = 9,
 		.sport = 5001, .dport = 6000,
-	}, forged = ack;
+	};
 	s64 down = 0, up = 0, lead = 0;
 	u32 i;
 
 	attack_forget(test);
-	forged.mark = ATTACKER;
+	a->serial = 0;
 	for (i = 0; i < 6000; i++) {
 		keep_backlog(test, download(VICTIM, 1));
-		if (!a->queued[OTHER]) {
+		while (a->queued[OTHER] < window) {
 			ack.ack_seq += 2 * MSS;
 			up += 2 * MSS;
 			attack_enqueue(test, &ack);
 		}
-		if (jump && i % 43 == 42) {
-			forged.ack_seq = (climb ? forged.ack_seq : ack.ack_seq) + jump;
-			attack_enqueue(test, &forged);
-		}
+		forge(test, ack, kind, jump, i);
 		if (attack_serve(test) == VICTIM)
 			down += MSS;
 		if (i >= WARM_UP)
@@ -239,14 +260,19 @@ static void try_forged(struct kunit *test)
 {
 	static const u32 jumps[] = { 64000, 128000, 190000, 256000, 1000000, 1U << 24, 1U << 30,
 				     (1U << 31) - 1, 1U << 31, (1U << 31) + 1000 };
-	s64 without = lead_with_forged(test, 0, false);
-	u32 i;
+	u32 i, window, kind;
+	s64 without;
 
-	for (i = 0; i < ARRAY_SIZE(jumps); i++) {
-		KUNIT_EXPECT_LE_MSG(test, lead_with_forged(test, jumps[i], false) - without,
-				    256000, "ahead by %u", jumps[i]);
-		KUNIT_EXPECT_LE_MSG(test, lead_with_forged(test, jumps[i], true) - without,
-				    (s64)LASACK_MOST_PENDING, "ahead by %u each time", jumps[i]);
+	for (window = 1; window <= 16; window += 15) {
+		without = lead_with_forged(test, NONE, 0, window);
+		for (kind = AHEAD; kind < __FORGERIES; kind++) {
+			for (i = 0; i < ARRAY_SIZE(jumps); i++) {
+				s64 lead = lead_with_forged(test, kind, jumps[i], window);
+
+				KUNIT_EXPECT_LE_MSG(test, lead - without, 256000, "%u %s; %u wait",
+						    jumps[i], forgery_names[kind], window);
+			}
+		}
 	}
 }
 

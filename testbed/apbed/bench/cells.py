@@ -35,6 +35,7 @@ class Cell:
     overload: int = 0  # packets offered for one served
     fresh: int = 0  # percent that open a connection
     queued: int = 0  # packets that stay queued; 0: WINDOWS or AT_RANDOM
+    queues: int = 0  # of fq_codel; 0: as many as it has by default
 
     @property
     def closed(self) -> bool:
@@ -93,8 +94,8 @@ def all_cells() -> list[Cell]:
         Cell("100 flows, GSO", 100, acks=0, gso=True),
         Cell("100 flows, overload", 100, overload=2, queued=1000),
         Cell("10000 flows, overload", 10_000, overload=2, queued=10_000),
-        Cell("65535 remembered", 65535, queued=1000),
-        Cell("65535 remembered, all new", 65535, queued=1000, fresh=100),
+        Cell("65535 remembered", 65535, queued=1000, queues=65535),
+        Cell("65535 remembered, all new", 65535, queued=1000, queues=65535, fresh=100),
     ]
 
 
@@ -120,6 +121,7 @@ KINDS = (
     "cake",
     "lasack",
     "lasack inflight 64",
+    "lasack fair station overhead 640 inflight 64",
     "lasack quantum 24000 floor 5 inflight 64",
     "ackwrr",
     "ackwrr weights auto",
@@ -138,7 +140,8 @@ def _room(discipline: str, cell: Cell) -> str:
     if discipline == "fq":
         return f"limit {cell.limit} flow_limit {cell.limit}"
     if discipline == "fq_codel":
-        return f"limit {cell.limit} memory_limit 256m"
+        queues = f" flows {cell.queues}" if cell.queues else ""
+        return f"limit {cell.limit} memory_limit 256m{queues}"
     if discipline == "cake":
         return f"memlimit {cell.memory}"
     if discipline == "lasack":

@@ -2,14 +2,14 @@
 /*
  * The radio channel: whether a frame that did not collide arrives.
  *
- * Bit errors are independent given the bit error rate, which may change in
- * time; a frame is lost when one bit of it is wrong, or with Reed-Solomon
- * coding when a code word has more wrong symbols than it can correct. How the
- * rate changes is a process of its own with its own random streams, so what
- * the stations send has no effect on it.
+ * At a given bit error rate, bit errors are independent. The rate may change in
+ * time. A frame is lost when one bit of it is wrong. With Reed-Solomon coding it
+ * is lost when a code word has more wrong symbols than it can correct. The
+ * changes of the rate have random numbers of their own, so they do not depend on
+ * what the stations send.
  *
- * Source: E. N. Gilbert, "Capacity of a Burst-Noise Channel", BSTJ 39, 1960,
- * in continuous time as channel-errors, section 3, has it; its channel-aware FEC.
+ * Source: E. N. Gilbert, "Capacity of a Burst-Noise Channel", BSTJ 39, 1960; in
+ * continuous time as in channel-errors, section 3. That paper has the FEC too.
  */
 #ifndef DCFMEDIUM_CHANNEL_H
 #define DCFMEDIUM_CHANNEL_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What follows once a station has the medium: RTS and CTS, the data frame or
- * A-MPDU, its acknowledgment, and who may count again after each. Internal to
- * the MAC core; sensing.c decides who gets the medium and when.
+ * What follows when a station gets the medium: RTS and CTS, the data frame or
+ * A-MPDU, its acknowledgment, and which stations may count again after each.
+ * sensing.c decides who gets the medium and when. Internal to the MAC core.
  */
 #ifndef DCFMEDIUM_EXCHANGE_H
 #define DCFMEDIUM_EXCHANGE_H

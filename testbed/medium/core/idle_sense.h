@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Access methods that fix the contention window by what is heard, not by one's
+ * Access methods in which the contention window does not depend on a station's
  * own collisions. Idle Sense: every station counts the idle slots between the
- * transmissions it hears and steers its window so that their mean comes to a
- * target, which is the best one for any number of stations. AAP: the access
- * point keeps a constant window that gives it twice as many accesses as all
- * the Idle Sense stations together.
+ * transmissions it hears. It adjusts its window so that their mean reaches a
+ * target. The same target is best for any number of stations. AAP: the access
+ * point has a constant window that gives it twice as many accesses as all the
+ * Idle Sense stations together.
  *
  * Source: M. Heusse, F. Rousseau, R. Guillier and A. Duda, "Idle Sense: An
  * Optimal Access Method for High Throughput and Fairness in Rate Diverse

@@ -10,12 +10,12 @@
  * hand in a frame at the time advanced to, and sleeps until mac_next(). What
  * happened comes back through struct mac_ops.
  *
- * Each station has its own view of the medium. It is busy from when a PPDU that
- * the station hears begins; if the station's own backoff ends less than a slot
- * later it cannot have sensed that (this is what aSlotTime is, 9.3.7) and begins
- * too. Stations whose waits differ (DIFS, EIFS, ACK timeout) are thus not forced
- * on one common slot grid. Whether a PPDU is decoded is decided at each station
- * that hears it, when it ends: nothing else it hears may have overlapped.
+ * Each station has its own view of the medium. The medium becomes busy when a
+ * PPDU begins that the station hears. A station needs a slot to notice this (that
+ * is the meaning of aSlotTime, 9.3.7). If its own backoff ends earlier, it begins
+ * too. So stations with different waits (DIFS, EIFS, ACK timeout) need not have
+ * common slots. Each station that hears a PPDU decodes it if nothing else that it
+ * hears has overlapped; this is decided when the PPDU ends.
  */
 #ifndef DCFMEDIUM_MAC_H
 #define DCFMEDIUM_MAC_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the MAC core and each of its stations are told to be. */
+/* The configuration of the MAC core and of each of its stations. */
 #ifndef DCFMEDIUM_MAC_CONFIG_H
 #define DCFMEDIUM_MAC_CONFIG_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the end of an attempt means: counters, digest and trace, what leaves the
- * queue, the window and the next backoff. Internal to the MAC core.
+ * What is done when an attempt ends: for counters, digest and trace, for the
+ * queue, and for the window and the next backoff. Internal to the MAC core.
  */
 #ifndef DCFMEDIUM_OUTCOME_H
 #define DCFMEDIUM_OUTCOME_H

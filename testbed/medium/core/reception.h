@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What becomes of a PPDU where it is received. Internal to the MAC core.
+ * Whether a PPDU arrives at its receiver. Internal to the MAC core.
  */
 #ifndef DCFMEDIUM_RECEPTION_H
 #define DCFMEDIUM_RECEPTION_H

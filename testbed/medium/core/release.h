@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Who may count again when a PPDU is over, and which failed attempts show then.
+ * Which stations may count down again when a PPDU ends, and which attempts are
+ * then known to have failed.
  * Internal to the MAC core.
  */
 #ifndef DCFMEDIUM_RELEASE_H

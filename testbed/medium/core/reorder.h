@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The receiver's reorder buffer and the sender's BlockAckReq (IEEE Std
- * 802.11-2012, 9.21.7). What is sent under block ack is handed on in order: an
- * MPDU that arrives before an earlier one is held back until that one arrives,
- * or the window moves past it because of a BlockAckReq or of an MPDU beyond it.
+ * 802.11-2012, 9.21.7). Under block ack, MPDUs are passed on in order. An MPDU
+ * that arrives before an earlier one is held back until the earlier one arrives.
+ * It is also passed on when the window moves past the earlier one, because of a
+ * BlockAckReq or of an MPDU beyond the window.
  * Internal to the MAC core.
  */
 #ifndef DCFMEDIUM_REORDER_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Who senses that a PPDU begins, and who begins too because it cannot have.
+ * Which stations notice that a PPDU begins, and which begin too because they
+ * cannot have noticed it yet.
  * Internal to the MAC core.
  */
 #ifndef DCFMEDIUM_SENSING_H

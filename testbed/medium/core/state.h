@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the MAC core knows: its stations, their PPDUs and what is measured. Its
- * user may read counters, airtimes, digest and configurations; the rest is
- * internal to the core.
+ * The data of the MAC core: its stations, their PPDUs and the statistics. The
+ * user of the core may read counters, airtimes, digest and configurations. The
+ * rest is internal to the core.
  */
 #ifndef DCFMEDIUM_STATE_H
 #define DCFMEDIUM_STATE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The netlink side of the hwsim front end: what mac80211_hwsim says, decoded,
- * and what is said to it, several messages to a datagram because each system
- * call is dear in a User-mode Linux guest.
+ * The netlink side of the hwsim front end. It decodes the messages of
+ * mac80211_hwsim and sends messages to it. Several messages go in one datagram,
+ * because each system call takes long in a User-mode Linux guest.
  */
 #ifndef DCFMEDIUM_HWSIM_LINK_H
 #define DCFMEDIUM_HWSIM_LINK_H

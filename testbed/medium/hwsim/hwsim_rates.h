@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Rates as mac80211 names them (struct ieee80211_tx_rate: an index with flags
- * that say of what) and as the MAC core does.
+ * Translates rates between mac80211 and the MAC core. mac80211 names a rate by an
+ * index, and by flags that say into which table (struct ieee80211_tx_rate).
  */
 #ifndef DCFMEDIUM_HWSIM_RATES_H
 #define DCFMEDIUM_HWSIM_RATES_H

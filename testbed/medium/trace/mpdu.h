@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where the fields of an MPDU are, and what one says in words.
+ * Where the fields of an MPDU are, and a text that says what an MPDU is.
  *
  * Source: IEEE Std 802.11-2012, 8.2 and 8.3; RFC 1042, RFC 791, RFC 8200 and
  * RFC 9293 for what is in it.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A recording: all that the core was told, in order, for `dcfmedium
- * replay` to tell it again. The core's random streams are its own, so this and
- * the options are all that its decisions depend on.
+ * A recording: everything that the core was told, in order, so that `dcfmedium
+ * replay` can tell it again. The core has its own random numbers, so its decisions
+ * depend on nothing but this and the options.
  *
  * Text, one event a line:
  *	dcfmedium-arrivals 1			the format and its schema
@@ -13,10 +13,11 @@
  *	HOW NS mark
  *	HOW NS lossless				no losses until the next mark
  *	HOW NS end EVENTS DIGEST		the last line
- * NS is the time in nanoseconds. HOW says what went before it: "+" that the
- * core was advanced to NS, "=" nothing, so that it came in the same instant as
- * the event before it, "@" that it was handed in from within the next
- * ops->done(). Stations are numbered from 0 in the order of their lines;
+ * NS is the time in nanoseconds. HOW says how the event came to the core:
+ *	+	the core was advanced to NS before it
+ *	=	at the same instant as the event before it
+ *	@	from within the next ops->done()
+ * Stations are numbered from 0 in the order of their lines;
  * TO is -1 for nobody and -2 for everybody. FLAGS are letters: a wants an ACK,
  * b goes at the basic rate, d carries data; "-" is none. RATE is in 100 kb/s,
  * 0 the profile's or the station's, or a retry chain such as 110x2+55x4. EVENTS

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Reading the traces that trace_writer.h writes; of no other program's. */
+/* Reads traces that trace_writer.h writes. It refuses those of other programs. */
 #ifndef DCFMEDIUM_TRACE_READER_H
 #define DCFMEDIUM_TRACE_READER_H
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A trace of what was in the air, as a pcapng file that Wireshark reads: each
- * attempt of each frame, and the RTS, CTS, ACKs and block acks around it, which
- * the core only has as times and are made up here (802.11-2012, 8.3.1).
+ * A trace of all transmissions, as a pcapng file that Wireshark reads. It has each
+ * attempt of each frame, and the RTS, CTS, ACKs and block acks around it. The core
+ * only knows the times of these, so their bytes are made up here (802.11-2012,
+ * 8.3.1).
  *
- * What collided is on an interface of its own. That, and what the channel lost,
- * has radiotap's "failed FCS check".
+ * Frames that collided are on an interface of their own. These, and frames that
+ * the channel lost, have radiotap's "failed FCS check".
  */
 #ifndef DCFMEDIUM_TRACE_WRITER_H
 #define DCFMEDIUM_TRACE_WRITER_H

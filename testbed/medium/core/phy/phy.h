@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How long a frame takes under a PHY profile, and what lies between frames.
+ * How long a frame takes under a PHY profile, and how long the pauses between
+ * frames are.
  *
  * Source: IEEE Std 802.11-2012 and 802.11ac-2013, the clauses named below.
  */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The rates of the physical layers: what each is made of. A rate in 100 kb/s
- * names its format too, as no two formats of one profile have one in common.
+ * The rates of the physical layers: modulation, code and format of each. Within a
+ * profile no two formats have the same rate, so a rate in 100 kb/s also says the
+ * format.
  *
  * Source: IEEE Std 802.11-2012, Tables 18-4 (OFDM) and 20-30 (HT, 20 MHz, one
  * stream, 800 ns guard interval), 16.4.6.4 and 17.4.6.5 (DSSS and HR/DSSS);

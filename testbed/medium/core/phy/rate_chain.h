@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A multi-rate retry chain: at which rate each attempt of a frame goes, as the
- * drivers of mac80211 are told (struct ieee80211_tx_rate: up to four rates,
- * each with a number of attempts, in that order).
+ * A multi-rate retry chain: the rate of each attempt of a frame. mac80211 gives it
+ * to its drivers as up to four rates in order, each with a number of attempts
+ * (struct ieee80211_tx_rate).
  */
 #ifndef DCFMEDIUM_RATE_CHAIN_H
 #define DCFMEDIUM_RATE_CHAIN_H
