@@ -109,7 +109,7 @@ void ackwrr_activity_moved(struct ackwrr_active *active, struct ackwrr_activity 
 		activity->begun_at = clock;
 	}
 	activity->bytes += bytes;
-	activity->moved = min_t(u64, (u64)activity->moved + bytes, U32_MAX);
+	activity->moved = min_t(u64, (u64)activity->moved + bytes, S32_MAX);
 	if (activity->bytes < ACKWRR_ACTIVE_BYTES)
 		return;
 	activity->since = now;

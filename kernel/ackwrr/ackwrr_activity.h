@@ -13,10 +13,10 @@ struct ackwrr_activity {
 	u64			since;	/* ns: when counting of bytes began */
 	u64			seen;	/* ns: when it last had enough of them */
 	u32			bytes;	/* since then */
-	u32			moved;	/* bytes of a new one, to be compared */
+	u32			moved:31,	/* bytes of a new one, to be compared */
+				ended:1;	/* it counted until it said that it ends */
 	u64			begun;	/* ns: when counting of those began */
 	s64			begun_at;	/* what the class's clock was then */
-	bool			ended;	/* it counted until it said that it ends */
 };
 
 #define ACKWRR_COUNTED	TC_ACKWRR_WEIGHT_MAX	/* connections of a class, at most */

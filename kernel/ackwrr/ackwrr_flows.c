@@ -30,6 +30,7 @@
 #include <linux/string.h>
 #include <linux/time64.h>
 #include "ackwrr/ackwrr_flows.h"
+#include "ackwrr/ackwrr_turn.h"
 
 #define ACKWRR_RELEASE_NS	NSEC_PER_SEC
 
@@ -58,7 +59,7 @@ static bool ackwrr_flow_counts(const struct ackwrr_flow *flow)
  */
 void ackwrr_flow_settle(struct ackwrr_flows *flows, struct ackwrr_flow *flow)
 {
-	bool busy = flow->waiting || ackwrr_flow_counts(flow);
+	bool busy = flow->waiting || flow->in_turns || ackwrr_flow_counts(flow);
 
 	if (busy == flow->entry.busy)
 		return;
@@ -231,8 +232,12 @@ static void ackwrr_flow_resynchronise(struct ackwrr_flow *flow, struct ackwrr_sh
 	s32 behind = flow->last_ack[seg->reversed] - seg->ack_seq;
 
 	ackwrr_flow_give_back(flow, share, flow->released);
-	if (behind > 0)
-		ackwrr_share_charge(share, ACKWRR_ACK, -(s64)min_t(u32, behind, flow->unproven));
+	if (behind > 0) {
+		u32 undone = min_t(u32, behind, flow->unproven);
+
+		ackwrr_share_charge(share, ACKWRR_ACK, -(s64)undone);
+		ackwrr_turn_refund(flow, undone);
+	}
 	flow->unproven = 0;
 	flow->sent = 0;
 	flow->last_ack[seg->reversed] = seg->ack_seq;
@@ -331,6 +336,8 @@ static void ackwrr_flow_release(struct ackwrr_flows *flows, struct ackwrr_share 
 	if (flow->sent && advance <= 0)
 		return;
 	flow->last_sent = ack_seq;
+	if (flow->sent)
+		ackwrr_turn_charge(flow, advance);
 	if (flow->sent && ackwrr_activity_counts(&flow->activity[ACKWRR_ACK])) {
 		ackwrr_activity_refresh(&flows->active[ACKWRR_ACK],
 					&flow->activity[ACKWRR_ACK], flows->now);
@@ -377,6 +384,7 @@ void ackwrr_flows_clear(struct ackwrr_flows *flows)
 			flow_table_idle(flows->table, &flow->entry, 0);
 	}
 	flow_table_clear(flows->table);
+	flows->turns = (struct flow_line) {};
 	for (i = 0; i < ACKWRR_CLASSES; i++)
 		ackwrr_active_clear(&flows->active[i]);
 }

@@ -17,19 +17,23 @@
 struct sk_buff;
 
 struct ackwrr_flow {
-	struct flow_entry	entry;		/* busy while packets wait, or while it counts */
+	struct flow_entry	entry;		/* busy while packets wait, it counts or is in turns */
 	u32			waiting;	/* packets that wait in our FIFOs */
 	u32			acks;		/* of these, pure ACKs in the FIFO of ACKs */
 
 	struct sk_buff		*oldest_ack;	/* if there are any */
 	struct sk_buff		*newest_ack;
+	struct sk_buff		*before_newest;	/* if there are two */
 	u32			last_ack[2];	/* by direction of the ACK */
 	u32			candidate;	/* an ACK number that was not believed */
 	u32			unproven;	/* bytes its ACKs acknowledged, to be given back */
 	u32			last_sent;	/* the last ACK number sent */
 	u32			released;	/* bytes on their way */
 	u64			released_at;	/* ns: of released */
-	u8			ack_seen:2,	/* bit: last_ack[direction] is valid */
+	s32			credit;		/* bytes of its turn, see ackwrr_turn.c */
+	u32			next_turn:18,	/* the place, from 1, of whose turn is next */
+				in_turns:1,
+				ack_seen:2,	/* bit: last_ack[direction] is valid */
 				doubted:2,	/* bit: the candidate is of that direction */
 				sent:1;		/* last_sent is valid */
 	struct ackwrr_activity	activity[ACKWRR_CLASSES];
@@ -43,6 +47,7 @@ struct ackwrr_flows {
 	struct flow_table	*table;	/* there once it was auto */
 	u64			now;	/* ns: of the latest packet */
 	struct ackwrr_active	active[ACKWRR_CLASSES];
+	struct flow_line	turns;	/* those whose ACKs wait */
 	u64			overflow;	/* packets of connections there was no place for */
 };
 

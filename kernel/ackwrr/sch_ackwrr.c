@@ -196,7 +196,8 @@ static struct sk_buff *ackwrr_choose(struct Qdisc *sch)
 	for (i = 0; i < ACKWRR_CLASSES; i++)
 		waiting[i] = q->classes[i].child->q.qlen;
 	while ((class = ackwrr_next(q, waiting)) >= 0) {
-		skb = qdisc_dequeue_peeked(q->classes[class].child);
+		skb = q->classes[class].own_child ? ackwrr_fifo_dequeue(q, class) :
+						    qdisc_dequeue_peeked(q->classes[class].child);
 		if (skb) {
 			if (q->classes[class].own_child)
 				fifo_child_prefetch(q->classes[class].child);
