@@ -252,8 +252,8 @@ struct sk_buff *ackwrr_fifo_dequeue(struct ackwrr_sched_data *q, int class)
 		return qdisc_dequeue_head(fifo);
 	if (ackwrr_cb(skb)->listed) {
 		flow = ackwrr_turn_next(&q->flows);
-		if (flow)
-			skb = flow->oldest_ack;
+		ackwrr_turn_taken(flow);
+		skb = flow->oldest_ack;
 	}
 	ackwrr_fifo_unlink(fifo, skb);
 	qdisc_bstats_update(fifo, skb);

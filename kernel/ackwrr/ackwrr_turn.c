@@ -18,8 +18,8 @@
 
 /* Bytes of a turn: about as many as a new connection's first window (RFC 6928). */
 #define ACKWRR_QUANTUM		(16 << 10)
-/* An ACK that acknowledges nothing takes as much of a turn as a segment. */
-#define ACKWRR_TURN_LEAST	1500
+/* Bytes that any ACK takes of a turn: two segments, as receivers acknowledge them (RFC 5681). */
+#define ACKWRR_TURN_LEAST	2896
 /* No connection owes more bytes. */
 #define ACKWRR_DEBT_MAX		(256 << 10)
 
@@ -70,11 +70,18 @@ struct ackwrr_flow *ackwrr_turn_next(struct ackwrr_flows *flows)
 	return NULL;
 }
 
-/* An ACK of the connection goes, and allows for @bytes. */
+/* An ACK of the connection goes. */
+void ackwrr_turn_taken(struct ackwrr_flow *flow)
+{
+	flow->credit -= ACKWRR_TURN_LEAST;
+}
+
+/* That ACK allows its sender to send @bytes. */
 void ackwrr_turn_charge(struct ackwrr_flow *flow, u32 bytes)
 {
-	flow->credit -= clamp_t(u32, bytes, ACKWRR_TURN_LEAST, ACKWRR_DEBT_MAX);
-	flow->credit = max(flow->credit, -ACKWRR_DEBT_MAX);
+	s32 more = clamp_t(u32, bytes, ACKWRR_TURN_LEAST, ACKWRR_DEBT_MAX) - ACKWRR_TURN_LEAST;
+
+	flow->credit = max(flow->credit - more, -ACKWRR_DEBT_MAX);
 }
 
 /* It was charged with @bytes that nobody was allowed to send. */

@@ -10,6 +10,7 @@ struct ackwrr_flows;
 
 void ackwrr_turn_join(struct ackwrr_flows *flows, struct ackwrr_flow *flow);
 struct ackwrr_flow *ackwrr_turn_next(struct ackwrr_flows *flows);
+void ackwrr_turn_taken(struct ackwrr_flow *flow);
 void ackwrr_turn_charge(struct ackwrr_flow *flow, u32 bytes);
 void ackwrr_turn_refund(struct ackwrr_flow *flow, u32 bytes);
 

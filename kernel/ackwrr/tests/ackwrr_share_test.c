@@ -629,6 +629,120 @@ static void a_forged_end_ends_nobody(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cell->flows.active[ACKWRR_ACK].count, 2);
 }
 
+/* Upload @id always has ACKs that wait. */
+static struct ackwrr_flow *waiting_upload(struct cell *cell, u32 id)
+{
+	struct tcp_segment seg = ack(id, 1);
+	struct ackwrr_flow *flow = ackwrr_flows_arrive(&cell->flows, &cell->share, &seg);
+
+	flow->waiting = 1;
+	flow->acks = 1;
+	ackwrr_turn_join(&cell->flows, flow);
+	return flow;
+}
+
+/* The next ACK goes, and allows for @bytes if it is of @flow, else for @others. */
+static u32 take_turn(struct cell *cell, const struct ackwrr_flow *flow, u32 bytes, u32 others)
+{
+	struct ackwrr_flow *next = ackwrr_turn_next(&cell->flows);
+	u32 moved = next == flow ? bytes : others;
+
+	ackwrr_turn_taken(next);
+	ackwrr_turn_charge(next, moved);
+	return next == flow ? bytes : 0;
+}
+
+/* Whatever its ACKs acknowledge, each upload is allowed to send as many bytes. */
+static void turns_are_of_bytes(struct kunit *test)
+{
+	static const u32 segments[] = { 2, 10, 40, 150 };
+	struct ackwrr_flow *flows[ARRAY_SIZE(segments)];
+	u64 moved[ARRAY_SIZE(segments)] = {}, all = 0;
+	struct cell *cell = test->priv;
+	u32 i, packets;
+
+	for (i = 0; i < ARRAY_SIZE(segments); i++)
+		flows[i] = waiting_upload(cell, i);
+	for (packets = 0; packets < 20000; packets++) {
+		struct ackwrr_flow *next = ackwrr_turn_next(&cell->flows);
+
+		for (i = 0; flows[i] != next; i++)
+			;
+		ackwrr_turn_taken(next);
+		ackwrr_turn_charge(next, segments[i] * MSS);
+		moved[i] += segments[i] * MSS;
+		all += segments[i] * MSS;
+	}
+	for (i = 0; i < ARRAY_SIZE(segments); i++) {
+		KUNIT_EXPECT_GE_MSG(test, moved[i] * 100, all / 4 * 98, "%u segments", segments[i]);
+		KUNIT_EXPECT_LE_MSG(test, moved[i] * 100, all / 4 * 102, "%u segments", segments[i]);
+	}
+}
+
+/* Each ACK takes part of a turn, so those that acknowledge nothing are no way to keep it. */
+static void acks_of_nothing_take_turns(struct kunit *test)
+{
+	struct cell *cell = test->priv;
+	struct ackwrr_flow *real = waiting_upload(cell, 1);
+	const u32 forged = 500, rounds = 20;
+	u32 i, moved = 0;
+
+	for (i = 0; i < forged; i++)
+		waiting_upload(cell, 1000 + i);
+	/* In the air an ordinary ACK is no cheaper: real ones are one in 501 at least. */
+	for (i = 0; i < rounds * (forged + 1); i++)
+		moved += take_turn(cell, real, 2 * MSS, 0);
+	KUNIT_EXPECT_GE(test, moved, (rounds - 6) * 2 * MSS);
+}
+
+/* An ACK that claims a gigabyte delays the next one of its connection by 256 kB of another's data. */
+static void a_debt_is_bounded(struct kunit *test)
+{
+	struct cell *cell = test->priv;
+	struct ackwrr_flow *flow = waiting_upload(cell, 1);
+	u32 others;
+
+	while (!take_turn(cell, flow, 1 << 30, 2 * MSS))
+		;
+	waiting_upload(cell, 2);
+	for (others = 0; !take_turn(cell, flow, 1, 2 * MSS); others += 2 * MSS)
+		KUNIT_ASSERT_LE(test, others, 2 * 256000);
+	KUNIT_EXPECT_LE(test, others, 256 * 1024 + 2 * 16384);
+	KUNIT_EXPECT_GT(test, others, 0);
+}
+
+/* Forged ACKs that were sent cost their upload no turns, once the next real ones come. */
+static void forged_acks_cost_no_turns(struct kunit *test)
+{
+	static const u32 jump = 150000;	/* which is believed at once */
+	struct cell *cell = test->priv;
+	u32 real = 1000, step, i;
+
+	for (i = 0; i < ARRAY_SIZE(families); i++) {
+		struct tcp_segment seg = of_family(ack(50, real), families[i]);
+		struct ackwrr_flow *flow;
+
+		ackwrr_flows_clear(&cell->flows);
+		arrive(cell, seg);
+		sent(cell, seg);
+		flow = ackwrr_flows_find(&cell->flows, &seg);
+		for (step = 0; step < 10; step++) {
+			seg = of_family(ack(50, real + jump), families[i]);
+			arrive(cell, seg);
+			sent(cell, seg);
+			cell->now += 50 * NSEC_PER_MSEC;
+			for (u32 next = 0; next < 3; next++) {
+				seg = of_family(ack(50, real += 2 * MSS), families[i]);
+				arrive(cell, seg);
+				sent(cell, seg);
+			}
+			cell->now += 50 * NSEC_PER_MSEC;
+		}
+		/* What it owes is for what really moved, 3 * 2 segments in each of 10 steps. */
+		KUNIT_EXPECT_GE(test, flow->credit, -(s32)(10 * 3 * 2 * MSS));
+	}
+}
+
 static struct kunit_case ackwrr_share_cases[] = {
 	KUNIT_CASE(share_is_of_bytes),
 	KUNIT_CASE(share_forgets_what_is_not_used),
@@ -648,6 +762,10 @@ static struct kunit_case ackwrr_share_cases[] = {
 	KUNIT_CASE(forged_ones_are_bounded),
 	KUNIT_CASE(forged_acks_are_undone),
 	KUNIT_CASE(a_forged_end_ends_nobody),
+	KUNIT_CASE(turns_are_of_bytes),
+	KUNIT_CASE(acks_of_nothing_take_turns),
+	KUNIT_CASE(a_debt_is_bounded),
+	KUNIT_CASE(forged_acks_cost_no_turns),
 	{}
 };
 
