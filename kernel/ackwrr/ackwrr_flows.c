@@ -15,10 +15,9 @@
  * arrived plus what is on its way. What new connections move is charged when it arrives.
  *
  * An ACK number far from the last one is not believed. It becomes a candidate, and if the next
- * ACK is near the candidate, counting begins anew there. If that is behind the last number, what
- * was charged since is given back: the next real ACKs undo what forged ACKs did. While a
- * connection does not count, one ACK is believed for no more than a receiver acknowledges that
- * merges segments (GRO).
+ * ACK is near the candidate, counting begins anew there. If it is further away than a window is,
+ * several must be near each other. If that is behind the last number, what
+ * was charged since is given back: the next real ACKs undo what forged ACKs did.
  *
  * Memory is bounded (common/flow_table.c). A connection with packets in our FIFOs keeps its
  * place, because these packets refer to it. A connection that counts keeps its place too. The
@@ -36,8 +35,10 @@
 
 /* How far from the last ACK number one is believed at once, either way; bytes. */
 #define ACKWRR_BELIEVED		(192U << 10)
-/* The longest segment that a receiver's GRO makes (not BIG TCP), bytes. */
-#define ACKWRR_BELIEVED_NEW	(64U << 10)
+/* One that is further, by a window after a loss, needs another that is near it; bytes. */
+#define ACKWRR_WINDOW		(1024U << 10)
+/* One that is still further needs so many more. */
+#define ACKWRR_STRANGERS	7
 /*
  * No more than the largest window that TCP can offer is on its way (RFC 7323, 2.3:
  * 65535 << 14 bytes).
@@ -225,6 +226,19 @@ static struct ackwrr_flow *ackwrr_flows_of(struct ackwrr_flows *flows,
 		       ackwrr_flows_add(flows, key, hash);
 }
 
+/* Do the unbelieved ACKs before say the same as this one, which is @advance bytes ahead? */
+static bool ackwrr_flow_is_confirmed(struct ackwrr_flow *flow, const struct tcp_segment *seg,
+				     s32 advance)
+{
+	if (!(flow->doubted & BIT(seg->reversed)) ||
+	    seg->ack_seq - flow->candidate - 1 >= ACKWRR_BELIEVED) {
+		flow->strangers = 0;
+		return false;
+	}
+	return advance + ACKWRR_WINDOW <= 2 * ACKWRR_WINDOW ||
+	       ++flow->strangers == ACKWRR_STRANGERS;
+}
+
 /* Counting begins anew at @seg. If that is behind, what was charged lately is too much. */
 static void ackwrr_flow_resynchronise(struct ackwrr_flow *flow, struct ackwrr_share *share,
 				      const struct tcp_segment *seg)
@@ -233,10 +247,8 @@ static void ackwrr_flow_resynchronise(struct ackwrr_flow *flow, struct ackwrr_sh
 
 	ackwrr_flow_give_back(flow, share, flow->released);
 	if (behind > 0) {
-		u32 undone = min_t(u32, behind, flow->unproven);
-
-		ackwrr_share_charge(share, ACKWRR_ACK, -(s64)undone);
-		ackwrr_turn_refund(flow, undone);
+		ackwrr_share_charge(share, ACKWRR_ACK, -(s64)min_t(u32, behind, flow->unproven));
+		ackwrr_turn_refund(flow, behind);
 	}
 	flow->unproven = 0;
 	flow->sent = 0;
@@ -268,7 +280,7 @@ static u32 ackwrr_flow_acked(struct ackwrr_flow *flow, struct ackwrr_share *shar
 		flow->doubted &= ~bit;
 		return 0;
 	}
-	if ((flow->doubted & bit) && seg->ack_seq - flow->candidate - 1 < ACKWRR_BELIEVED) {
+	if (ackwrr_flow_is_confirmed(flow, seg, advance)) {
 		ackwrr_flow_resynchronise(flow, share, seg);
 		return clamp_t(s32, advance, 0, ACKWRR_BELIEVED);
 	}
@@ -315,8 +327,6 @@ struct ackwrr_flow *ackwrr_flows_arrive(struct ackwrr_flows *flows,
 	ackwrr_flow_release_ages(flow, share, flows->now);
 	acked = ackwrr_flow_acked(flow, share, seg);
 	if (acked) {
-		if (!ackwrr_activity_counts(&flow->activity[ACKWRR_ACK]))
-			acked = min(acked, ACKWRR_BELIEVED_NEW);
 		ackwrr_flow_charge_acked(flow, share, acked);
 		ackwrr_flow_moved(flows, flow, share, ACKWRR_ACK, acked);
 	}

@@ -35,6 +35,7 @@ struct ackwrr_flow {
 				in_turns:1,
 				ack_seen:2,	/* bit: last_ack[direction] is valid */
 				doubted:2,	/* bit: the candidate is of that direction */
+				strangers:3,	/* ACKs near the candidate before it */
 				sent:1;		/* last_sent is valid */
 	struct ackwrr_activity	activity[ACKWRR_CLASSES];
 } __aligned(256);
