@@ -17,7 +17,7 @@
 struct sk_buff;
 
 struct ackwrr_flow {
-	struct flow_entry	entry;		/* busy while packets wait, it counts or is in turns */
+	struct flow_entry	entry;	/* busy while packets wait, it counts or is in turns */
 	u32			waiting;	/* packets that wait in our FIFOs */
 	u32			acks;		/* of these, pure ACKs in the FIFO of ACKs */
 
