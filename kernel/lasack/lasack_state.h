@@ -45,7 +45,7 @@ struct lasack_queue {
 	u32			time;		/* the same for the table */
 	bool			timed;		/* it was just read from the clock */
 	bool			dropping;	/* the queue was full lately: drop is kept */
-	u32			seq;		/* of the last packet to arrive */
+	u64			seq;		/* of the last packet to arrive */
 	u32			overhead;	/* bytes: the least that a packet is charged */
 	struct lasack_shape	shape;
 	u32			packets;	/* in the orders: all but the control packets */
