@@ -139,6 +139,14 @@ static void fail(struct loop *loop, struct flow *flow, const char *what, int err
 	conclude(loop, flow, UNSET);
 }
 
+/* No connection within the flow's time. Its record is without error: that it starved is a result. */
+static void starve(struct loop *loop, struct flow *flow)
+{
+	fprintf(stderr, "flowgen: flow %s: no connection within its time\n", flow->rec.id);
+	loop->failed = true;
+	conclude(loop, flow, UNSET);
+}
+
 /*
  * The peer closed, by FIN (error 0) or reset, or the network gave up. A client
  * that leaves early says why in its own record; to the server it is no error.
@@ -438,7 +446,7 @@ static void flow_wake(struct loop *loop, struct activity *act, int64_t now)
 	if (flow->deadline > now)
 		return;
 	if (flow->phase == CONNECTING)
-		fail(loop, flow, "no connection within the time of the flow", 0);
+		starve(loop, flow);
 	else
 		conclude(loop, flow, now);
 }
