@@ -139,14 +139,6 @@ static void fail(struct loop *loop, struct flow *flow, const char *what, int err
 	conclude(loop, flow, UNSET);
 }
 
-/* No connection within the flow's time. Its record is without error: that it starved is a result. */
-static void starve(struct loop *loop, struct flow *flow)
-{
-	fprintf(stderr, "flowgen: flow %s: no connection within its time\n", flow->rec.id);
-	loop->failed = true;
-	conclude(loop, flow, UNSET);
-}
-
 /*
  * The peer closed, by FIN (error 0) or reset, or the network gave up. A client
  * that leaves early says why in its own record; to the server it is no error.
@@ -445,10 +437,12 @@ static void flow_wake(struct loop *loop, struct activity *act, int64_t now)
 	}
 	if (flow->deadline > now)
 		return;
-	if (flow->phase == CONNECTING)
-		starve(loop, flow);
-	else
-		conclude(loop, flow, now);
+	if (flow->phase == CONNECTING) {
+		/* It starved. That is a result: its record has no error. */
+		fprintf(stderr, "flowgen: flow %s: no connection within its time\n", flow->rec.id);
+		loop->failed = true;
+	}
+	conclude(loop, flow, flow->phase == CONNECTING ? UNSET : now);
 }
 
 static void flow_interrupt(struct loop *loop, struct activity *act)
