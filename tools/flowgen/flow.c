@@ -84,8 +84,7 @@ int64_t flow_next_sample(const struct loop *loop, int64_t start, int64_t now)
 
 static void set_wake(struct flow *flow)
 {
-	flow->act.wake_ns = flow->deadline < flow->next_sample ?
-			    flow->deadline : flow->next_sample;
+	flow->act.wake_ns = flow->deadline < flow->next_sample ? flow->deadline : flow->next_sample;
 }
 
 /*
