@@ -168,7 +168,7 @@ static void lasack_drop_update_station(struct lasack_queue *q, struct lasack_sta
 static void lasack_station_changed(struct lasack_queue *q, struct lasack_station *station)
 {
 	const struct lasack_flow *least;
-	u64 key;
+	u64 key, seq;
 
 	if (!rb_first_cached(&station->flows)) {
 		if (lasack_tournament_has(&q->order, station->number))
@@ -180,10 +180,11 @@ static void lasack_station_changed(struct lasack_queue *q, struct lasack_station
 	}
 	least = lasack_station_least(q, station);
 	key = lasack_station_key(q, station, least);
+	seq = lasack_flow_seq(q, least);
 	if (lasack_tournament_has(&q->order, station->number))
-		lasack_tournament_update(&q->order, station->number, key, lasack_flow_seq(q, least));
+		lasack_tournament_update(&q->order, station->number, key, seq);
 	else
-		lasack_tournament_add(&q->order, station->number, key, lasack_flow_seq(q, least));
+		lasack_tournament_add(&q->order, station->number, key, seq);
 	if (q->dropping && q->shape.by_station)
 		lasack_drop_update_station(q, station);
 }
@@ -228,7 +229,8 @@ void lasack_order_join(struct lasack_queue *q, struct lasack_flow *flow)
 	if (lasack_is_grouped(q))
 		lasack_station_join(q, flow);
 	else
-		lasack_tournament_add(&q->order, number, flow->account.sum, lasack_flow_seq(q, flow));
+		lasack_tournament_add(&q->order, number, flow->account.sum,
+				      lasack_flow_seq(q, flow));
 	if (q->dropping && !q->shape.by_station)
 		lasack_drop_update_flow(q, flow);
 	if (q->shape.floor)
@@ -238,9 +240,8 @@ void lasack_order_join(struct lasack_queue *q, struct lasack_flow *flow)
 
 /*
  * The first flow, of that leaf, has another key or left. Who is the best of its part of all flows
- * now may be served soon: first the flow is fetched, then the packet. Few flows are in the cache
- * anyway. (A function that only fetches is inlined, or the compiler takes it for one without
- * effect.)
+ * now may be served soon: first the flow is fetched, then the packet. (A function that only
+ * fetches is inlined, or the compiler takes it for one without effect.)
  */
 static __always_inline void lasack_order_fetch(const struct lasack_queue *q, u32 leaf)
 {
@@ -343,8 +344,7 @@ static struct lasack_flow *lasack_order_least_of_station(struct lasack_queue *q)
 	}
 	q->run = station;
 	q->run_left = q->quantum;
-	q->level.current_sum = key;
-	q->level.high = max(q->level.high, key);
+	lasack_level_note(&q->level, key);
 	return least;
 }
 
@@ -352,18 +352,14 @@ static struct lasack_flow *lasack_order_least_of_station(struct lasack_queue *q)
 static struct lasack_flow *lasack_order_next_of_station(struct lasack_queue *q)
 {
 	struct lasack_flow *flow;
-	struct lasack_level *level;
 
 	if (q->run_left > 0 && rb_first_cached(&q->run->flows))
 		flow = lasack_station_least(q, q->run);
 	else
 		flow = lasack_order_least_of_station(q);
 	q->run_left -= qdisc_pkt_len(flow->head);
-	if (q->shape.by_station) {
-		level = &q->run->level;
-		level->current_sum = flow->account.sum;
-		level->high = max(level->high, flow->account.sum);
-	}
+	if (q->shape.by_station)
+		lasack_level_note(&q->run->level, flow->account.sum);
 	return flow;
 }
 
@@ -380,8 +376,7 @@ struct lasack_flow *lasack_order_next(struct lasack_queue *q)
 	if (lasack_is_grouped(q))
 		return lasack_order_next_of_station(q);
 	flow = lasack_order_least_flow(q);
-	q->level.current_sum = flow->account.sum;
-	q->level.high = max(q->level.high, flow->account.sum);
+	lasack_level_note(&q->level, flow->account.sum);
 	return flow;
 }
 

@@ -5,6 +5,7 @@
 #ifndef LASACK_STATE_H
 #define LASACK_STATE_H
 
+#include <linux/minmax.h>
 #include "lasack/lasack_flow.h"
 #include "lasack/lasack_tournament.h"
 #include "lasack/lasack_station.h"
@@ -97,6 +98,13 @@ static inline struct lasack_flow *lasack_shared(const struct lasack_queue *q,
 						enum lasack_shared which)
 {
 	return lasack_flow_at(q, q->table->size + which);
+}
+
+/* Who has this sum is served. */
+static inline void lasack_level_note(struct lasack_level *level, u64 sum)
+{
+	level->current_sum = sum;
+	level->high = max(level->high, sum);
 }
 
 /* Do stations order the service? */
