@@ -4,10 +4,14 @@
  *
  * Principle: with "weights auto" each connection may have only a few ACKs in the FIFO. More
  * ACKs that wait would only make the sender's window grow and use airtime. A connection's
- * newest ACK says all that the older ones said, so the oldest is dropped for it. A
- * connection's only ACK always finds room and always stays: without it the sender would have
- * to wait for its time-out. For this the FIFO may hold one ACK more for each connection in the
+ * newest ACK says all that the older ones said, so one of these is dropped for it. The newest
+ * always finds room and always stays: without it the sender would have to wait for its
+ * time-out. For this the FIFO may hold one ACK more for each connection in the
  * table, so it is bounded.
+ *
+ * The ACKs that wait are spread over what they acknowledge. If they were those of a burst's end,
+ * the first would acknowledge a whole window, and its sender would send that at once. Whose
+ * oldest ACK goes next, ackwrr_turn.c says.
  *
  * A packet remembers its connection, so that it need not be parsed again when it leaves. The
  * ACKs of a connection are linked, the oldest first. In the FIFO of ACKs skb->prev is the

@@ -40,14 +40,14 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     build.set_defaults(func=_build)
 
     listing = commands.add_parser("list", help="list the kernels in the cache")
-    listing.add_argument("--json", action="store_true", help="machine-readable")
+    listing.add_argument("--json", action="store_true", help="print JSON")
     listing.set_defaults(func=_list)
 
     path = commands.add_parser("path", help="print where a built kernel is")
     _add_choice(path, kinds=True)
     path.set_defaults(func=_path)
 
-    tree = commands.add_parser("tree", help="print a tree to build modules against")
+    tree = commands.add_parser("tree", help="print where a source tree is to compile modules in")
     _add_choice(tree, kinds=False)
     tree.add_argument("--arch", choices=("um", "x86_64"), default="um", help="default: um")
     tree.set_defaults(func=_tree)
