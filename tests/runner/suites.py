@@ -146,7 +146,7 @@ def _series() -> Iterator[Suite]:
 def _smp() -> Iterator[Suite]:
     """Several processors, emulated, under each checker: two minutes, and ten."""
     for checker in ("kasan", "kcsan"):
-        boot = f".venv/bin/apbed smp boot {checker} --limit {LAB_LIMIT_S} -- sh {QDISC}/smp.sh"
+        boot = f".venv/bin/apbed smp boot --limit {LAB_LIMIT_S} {checker} -- sh {QDISC}/smp.sh"
         yield Suite(f"smp-{checker}", f"{boot} 120", slow=True, may_skip=DISTRO)
         yield Suite(f"smp-{checker}-10min", f"{boot} 600", slow=True, may_skip=DISTRO)
 
