@@ -31,7 +31,8 @@
  *   packet here for a second.
  *
  * With stations all this holds twice: for the stations, and for the flows of each station
- * among each other.
+ * among each other. New stations and the place that several share have one sum. So whoever
+ * invents addresses is served as one station, however many of them find a place of their own.
  */
 #include <linux/bits.h>
 #include <linux/minmax.h>
@@ -226,6 +227,10 @@ static void lasack_flow_charge(struct lasack_queue *q, struct lasack_flow *flow,
 		struct lasack_account *station = &lasack_station_at(q, flow)->account;
 
 		station->sum = sum_add(q, station->sum, bytes);
+		if (unlikely(flow->station == LASACK_STATION_SHARED)) {
+			station->sum = max(station->sum, q->level.newcomers);
+			q->level.newcomers = station->sum;
+		}
 	}
 }
 
@@ -423,8 +428,11 @@ void lasack_flow_admit_newcomer(struct lasack_queue *q, struct lasack_flow *flow
 /* The packet was pushed out: its @bytes will not be charged. */
 void lasack_flow_readmit(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes)
 {
-	if (!flow->served && !flow->shared)
-		lasack_account_readmit(q, lasack_flow_level(q, flow), &flow->account, bytes);
+	if (flow->served || flow->shared)
+		return;
+	lasack_account_readmit(q, lasack_flow_level(q, flow), &flow->account, bytes);
+	if (lasack_has_station(q, flow))
+		lasack_account_readmit(q, &q->level, &lasack_station_at(q, flow)->account, bytes);
 }
 
 /* Bytes that the flow's other end has sent. The ACK that says so waits from now on. */

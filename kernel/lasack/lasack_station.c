@@ -4,8 +4,9 @@
  *
  * Principle: the table is bounded. A secret hash of its address says in which few places a
  * station may be. A new station takes an unused one of these places, or the place of a station
- * without packets. If there is none, it shares a place, and so shares the service of that
- * place. It never waits for memory, and no packet is lost because of this.
+ * without packets. If there is none, its packet goes to the place that all such stations share
+ * with packets whose flow cannot be told. It never waits for memory, and no packet is lost
+ * because of this.
  */
 #include <linux/etherdevice.h>
 #include <linux/if_arp.h>
@@ -54,7 +55,7 @@ struct lasack_station *lasack_station_of(struct lasack_stations *stations,
 			free = station;
 	}
 	if (!free)
-		return &stations->place[first % LASACK_STATIONS];
+		return &stations->place[LASACK_STATION_SHARED];
 	lasack_station_take(stations, free, address);
 	return free;
 }

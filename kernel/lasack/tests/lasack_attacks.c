@@ -35,6 +35,8 @@ static struct packet download(enum mark mark, u32 host)
 	};
 }
 
+#define PLACES	256		/* for stations */
+
 static void keep_backlog(struct kunit *test, struct packet p)
 {
 	struct attack *a = test->priv;
@@ -306,24 +308,45 @@ static void attack_many_connections(struct kunit *test)
 }
 
 /*
- * Each packet to another address. Newcomers together are one station; those that come while the
- * table is full share places of others, which are no more than one again.
+ * Each packet to another address, @pace of them for each packet sent. All together have the
+ * service of one station. A station that comes later has as much as each of the others, once as
+ * many packets were sent as there are places for stations.
  */
-static void attack_many_addresses(struct kunit *test)
+static void attack_addresses(struct kunit *test, u32 pace)
 {
-	u32 i, served[__MARKS] = {};
+	u32 i, j, served[__MARKS] = {};
 	struct packet p;
 
 	attack_forget(test);
-	for (i = 0; i < WARM_UP + 3000; i++) {
+	for (i = 0; i < WARM_UP + 6000; i++) {
+		if (i == WARM_UP || i == WARM_UP + 3000)
+			memset(served, 0, sizeof(served));
 		keep_backlog(test, download(VICTIM, 1));
-		p = download(ATTACKER, 10);
-		p.station = 100 + i;
-		p.host = 100 + i;
-		attack_enqueue(test, &p);
-		served[attack_serve(test)] += i >= WARM_UP;
+		p = download(OTHER, 2);
+		p.station = 2;
+		if (i >= WARM_UP + 3000 - 3 * PLACES)
+			keep_backlog(test, p);
+		for (j = 0; j < pace; j++) {
+			p = download(ATTACKER, 10);
+			p.station = 100 + i * pace + j;
+			p.host = p.station;
+			attack_enqueue(test, &p);
+		}
+		served[attack_serve(test)]++;
+		if (i == WARM_UP + 3000 - 3 * PLACES - 1) {
+			KUNIT_EXPECT_GE(test, served[ATTACKER] * 10, served[VICTIM] * 9);
+			KUNIT_EXPECT_LE(test, served[ATTACKER] * 10, served[VICTIM] * 11);
+		}
 	}
-	KUNIT_EXPECT_GE(test, served[VICTIM] * 2, served[ATTACKER]);
+	KUNIT_EXPECT_GE(test, served[OTHER] * 10, served[VICTIM] * 9);
+	KUNIT_EXPECT_LE(test, served[OTHER] * 10, served[VICTIM] * 11);
+	KUNIT_EXPECT_LE(test, served[ATTACKER] * 10, served[VICTIM] * 11);
+}
+
+static void attack_many_addresses(struct kunit *test)
+{
+	attack_addresses(test, 1);
+	attack_addresses(test, 10);
 }
 
 /* The driver has given packets back, the limit becomes smaller, another packet comes. */
