@@ -65,12 +65,13 @@ struct inflight_ticket {
 	u32	epoch;		/* the station's, if it counts */
 	u32	number;		/* of its tracker's packets, wraps: the tracker's own */
 	u16	station;	/* its place */
+	u16	packets;	/* more than one if it is GSO */
 };
 
 void inflight_account_init(struct inflight_account *account, u32 limit, u64 stall);
 void inflight_account_set_limit(struct inflight_account *account, u32 limit);
-void inflight_account_add(struct inflight_account *account, u64 address, u32 bytes,
-			  u64 now, struct inflight_ticket *ticket);
+void inflight_account_add(struct inflight_account *account, u64 address, u16 packets,
+			  u32 bytes, u64 now, struct inflight_ticket *ticket);
 void inflight_account_remove(struct inflight_account *account,
 			     const struct inflight_ticket *ticket, u64 now,
 			     bool in_transmit);

@@ -29,7 +29,7 @@ static struct inflight_ticket hand_down(struct kunit *test, u64 address, u64 now
 {
 	struct inflight_ticket ticket;
 
-	inflight_account_add(test->priv, address, 1514, now, &ticket);
+	inflight_account_add(test->priv, address, 1, 1514, now, &ticket);
 	return ticket;
 }
 
@@ -370,7 +370,7 @@ static void inflight_auto_of_short_packets(struct kunit *test)
 	saturate(test, 28, 190, 187);
 	for (round = 0; round < 8; round++) {
 		for (i = 0; i < 64; i++)
-			inflight_account_add(account, 1, 60, now, &acks[i]);
+			inflight_account_add(account, 1, 1, 60, now, &acks[i]);
 		now += US(190 + 10 * 64);
 		for (i = 0; i < 64; i++)
 			inflight_account_remove(account, &acks[i], now, false);
