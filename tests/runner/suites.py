@@ -22,7 +22,10 @@ ACK_SKIP = (
 # Options of `apbed boot`: the default line's kernel, and that with KASAN, lockdep and so on.
 DEFAULT, DEBUG = "", "--debug"
 KUNIT = "-c 'kernel/common/tests/kunit.sh build/modules/$(uname -r)-um'"
-OPERATIONS = "'qdisc/random_operations.py 2000' qdisc/refusals.py qdisc/ack_queue.py"
+OPERATIONS = (
+    "'qdisc/random_operations.py 2000' 'qdisc/random_operations.py --stopping 1000' "
+    "qdisc/refusals.py qdisc/ack_queue.py"
+)
 LAB_LIMIT_S = 14400  # processor seconds of one boot; silence ends it long before
 DISTRO = "x86-64 with apt and the package linux-image-amd64"
 
@@ -113,7 +116,8 @@ def _long() -> Iterator[Suite]:
         "fuzz-packets-10m": f"{QDISC}/fuzz_packets.sh 10000000 2",
         "parents-60s": f"{LAB}/watched.sh 'qdisc/parents.py 60'",
         "fuzz-netlink-100k": f"{LAB}/watched.sh 'qdisc/fuzz_netlink.py 100000 2'",
-        "operations-10k": f"{LAB}/watched.sh 'qdisc/random_operations.py 10000'",
+        "operations-10k": f"{LAB}/watched.sh 'qdisc/random_operations.py 10000' "
+        "'qdisc/random_operations.py --stopping 10000'",
     }
     for name, script in commands.items():
         yield Suite(name, _boot(DEBUG, script), slow=True)
