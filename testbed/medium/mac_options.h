@@ -27,7 +27,8 @@
 #define MAC_OPTIONS_HELP						\
 "  --phy PROFILE     see `dcfmedium --help`\n"				\
 "  --rts BYTES       RTS/CTS before PSDUs longer than BYTES (default: never)\n" \
-"  --eifs on|off     who hears a collision waits EIFS (on) or DIFS (default on)\n" \
+"  --eifs on|off     stations that hear a collision wait EIFS (on, the default)\n" \
+"                    or DIFS (off)\n"					\
 "  --ampdu N         most MPDUs in an A-MPDU, 1 to 64 (ht20, vht80; default 64)\n" \
 "  --ppdu US         longest A-MPDU in us (default 5484)\n"		\
 "  --idle-target N   idle slots that Idle Sense aims at (default: the best for\n" \
@@ -38,16 +39,16 @@
 "                    ge,good=S,bad=S,ber-good=B,ber-bad=B[,shared]\n"	\
 "                                      Gilbert-Elliott: mean durations in s. Each\n" \
 "                                      link has its own state; shared: one for all\n" \
-"                    snr=DB            bit errors by modulation and SNR; --station\n" \
-"                                      may give a station another SNR\n"	\
+"                    snr=DB            bit errors by modulation and SNR; field\n" \
+"                                      snr of --station: of one station\n" \
 "                    trace=FILE        lines \"SECONDS BER\": bit error rate from\n" \
 "                                      then on\n"			\
 "  --fec N,K         Reed-Solomon (N,K) over bytes while a ge link is bad\n" \
 "  --hidden A:B      stations, by name, that do not hear each other; may be\n" \
 "                    repeated\n"						\
-"  --capture DB      a frame survives if it is DB stronger at its receiver than\n" \
-"                    all that overlaps it (default: it never does); signal=DB\n" \
-"                    sets a station's level\n"				\
+"  --capture DB      a frame survives if it is at least DB stronger than all that\n" \
+"                    overlaps it (default: no frame survives an overlap). Field\n" \
+"                    signal of --station is a station's level (default 0)\n" \
 "  --seed K          seed of the random numbers (default 1)\n"
 
 /* Of MAC_OPTIONS, those that were given, in order. */

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from apbed.analysis import metrics, summary
+from apbed.analysis import metrics, summary, validity
 from apbed.errors import ApbedError
 from tests.apbed import fabricated_run as fabricated
 
@@ -105,6 +105,22 @@ def test_flow_cut_short_counts_until_the_end_of_the_run(tmp_path: Path) -> None:
     flow = metrics.measure(path)["flows"][0]
     assert flow["goodput_mbps"] == pytest.approx(1.0)
     assert flow["end_s"] is None
+
+
+def test_an_upload_that_never_connected_got_nothing(tmp_path: Path) -> None:
+    """It counts as 0 Mb/s and the run stays valid: without it the worst runs would be left out."""
+    path = fabricated.run_directory(tmp_path / "run")
+    before = metrics.measure(path)
+    start = fabricated.T0_S
+    line = {"id": "up1", "dir": "up", "side": "sender", "event": "flow", "bytes": 0}
+    line |= {"start_s": start, "first_byte_s": None, "end_s": None, "retrans": 3, "error": None}
+    (path / "flows" / "up1.jsonl").write_text(json.dumps(line) + "\n")
+    found = metrics.measure(path)
+    assert validity.why_invalid(path) is None
+    assert found["flows"][0]["goodput_mbps"] == 0.0 and found["flows"][0]["bytes"] == 0
+    assert found["ratio_down_up"] == pytest.approx(
+        before["ratio_down_up"] * before["goodput_mbps"]["up"] / found["goodput_mbps"]["up"]
+    )
 
 
 def test_response_time_runs_from_the_clients_start_to_the_last_byte(tmp_path: Path) -> None:

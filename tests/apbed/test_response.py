@@ -133,7 +133,9 @@ def test_an_upload_whose_syn_was_lost_is_unfinished_and_the_run_is_valid(loaded:
     assert not FlowTrace(plan, sender=client | {"end_s": 3.0}).unheard
     assert not FlowTrace(plan).unheard
     assert not FlowTrace(plan, sender=client, receiver=client).unheard
-    assert not FlowTrace(Flow("t", "sta1", "up", 0.0, seconds=9.0), sender=client).unheard
+    starved = Flow("t", "sta1", "up", 0.0, seconds=9.0)
+    assert FlowTrace(starved, sender=client | {"end_s": 9.0}).unheard
+    assert not FlowTrace(starved, sender=client | {"bytes": 1}).unheard
 
 
 def test_a_transfer_without_records_makes_a_run_invalid(loaded: Path) -> None:

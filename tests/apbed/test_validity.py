@@ -112,6 +112,13 @@ def flow_error(run_dir: Path) -> None:
         stream.write(json.dumps(sender) + "\n")
 
 
+def silence(run_dir: Path) -> None:
+    """Nobody heard anything: nothing says that the set-up works."""
+    for path in (run_dir / "flows").iterdir():
+        entries = [json.loads(line) for line in path.read_text().splitlines()]
+        path.write_text("".join(json.dumps(one | {"bytes": 0}) + "\n" for one in entries))
+
+
 def no_receiver(run_dir: Path) -> None:
     """A flow of which only the sender left a record."""
     path = run_dir / "flows" / "down1.jsonl"
@@ -151,6 +158,7 @@ CAUSES: list[tuple[Callable[[Path], None], str]] = [
     (failed_silently, "the run failed"),
     (guest_error, "in the guest: insmod"),
     (flow_error, "flow up1 failed at the sender: Connection refused"),
+    (silence, "no flow received a byte"),
     (no_receiver, "flow down1 has no record of its receiver"),
     (no_client, "flow up1 has no record of its client"),
     (broken_record, "down1.jsonl line"),

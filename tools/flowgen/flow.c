@@ -84,8 +84,7 @@ int64_t flow_next_sample(const struct loop *loop, int64_t start, int64_t now)
 
 static void set_wake(struct flow *flow)
 {
-	flow->act.wake_ns = flow->deadline < flow->next_sample ?
-			    flow->deadline : flow->next_sample;
+	flow->act.wake_ns = flow->deadline < flow->next_sample ? flow->deadline : flow->next_sample;
 }
 
 /*
@@ -437,10 +436,12 @@ static void flow_wake(struct loop *loop, struct activity *act, int64_t now)
 	}
 	if (flow->deadline > now)
 		return;
-	if (flow->phase == CONNECTING)
-		fail(loop, flow, "no connection within the time of the flow", 0);
-	else
-		conclude(loop, flow, now);
+	if (flow->phase == CONNECTING) {
+		/* It starved. That is a result: its record has no error. */
+		fprintf(stderr, "flowgen: flow %s: no connection within its time\n", flow->rec.id);
+		loop->failed = true;
+	}
+	conclude(loop, flow, flow->phase == CONNECTING ? UNSET : now);
 }
 
 static void flow_interrupt(struct loop *loop, struct activity *act)

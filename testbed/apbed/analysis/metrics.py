@@ -87,7 +87,7 @@ def ratio_down_up(down: Sequence[float], up: Sequence[float]) -> float | None:
 
 def cumulative_curve(trace: FlowTrace, t1_s: float) -> Curve | None:
     """Bytes received by each moment. A flow cut short was counted at t1, when it was ended."""
-    record = trace.receiver
+    record = trace.client if trace.unheard else trace.receiver
     if record is None or record["start_s"] is None:
         return None
     points = [(record["start_s"], 0)]
@@ -180,7 +180,7 @@ def _flow(trace: FlowTrace, plan: Plan, window: Window | None) -> Json:
         "station": trace.plan.station,
         "dir": trace.plan.dir,
         "whole": _lasts(trace.plan, plan),
-        "bytes": trace.receiver["bytes"] if trace.receiver else None,
+        "bytes": 0 if trace.unheard else trace.receiver["bytes"] if trace.receiver else None,
         "start_s": _since(t0_s, trace.client, "start_s"),
         "end_s": _since(t0_s, trace.receiver, "end_s"),
         "goodput_mbps": None,
@@ -229,8 +229,6 @@ def _goodputs(flows: Sequence[Json], workload: Sequence[FlowTrace], window: Wind
 
 def _received(trace: FlowTrace, window: Window | None) -> float | None:
     """Goodput in Mb/s of a transfer over the whole window."""
-    if trace.unheard:
-        return 0.0
     if window is None:
         return None
     curve = cumulative_curve(trace, window.t1_s)

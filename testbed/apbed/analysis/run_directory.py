@@ -51,15 +51,14 @@ class FlowTrace:
 
     @property
     def unheard(self) -> bool:
-        """A sized upload cut short before any byte of it was acknowledged: nothing arrived, and
-        the server, which knows a flow by its first bytes, has no record of it."""
+        """An upload of which nothing was acknowledged: it starved. The server, which knows a flow
+        by its first bytes, has no record of it. A sized one that ended must have arrived."""
         client = self.client
         return (
             self.receiver is None
             and client is not None
-            and self.plan.bytes is not None
-            and client["end_s"] is None
             and not client["bytes"]
+            and (self.plan.bytes is None or client["end_s"] is None)
         )
 
 

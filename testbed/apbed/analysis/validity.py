@@ -135,13 +135,16 @@ def _flow_error(run_dir: Path) -> str | None:
     except ValueError as error:
         return str(error)
     plan = read_plan(run_dir)
-    for trace in read_flows(run_dir, plan.flows + plan.transfers if plan else ()):
+    traces = read_flows(run_dir, plan.flows + plan.transfers if plan else ())
+    for trace in traces:
         if trace.receiver is None and not trace.unheard:
             return f"flow {trace.plan.id} has no record of its receiver"
         if trace.client is None:
             return f"flow {trace.plan.id} has no record of its client"
         if trace.client["start_s"] is None:
             return f"flow {trace.plan.id} was not started in time"
+    if traces and not any(trace.receiver and trace.receiver["bytes"] for trace in traces):
+        return "no flow received a byte"
     return None
 
 

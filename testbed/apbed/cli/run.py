@@ -22,7 +22,7 @@ examples:
   apbed run demo --set ap.qdisc='lasack limit 100' --set ap.inflight=0
   apbed run demo --dry-run
 
-Finished runs whose inputs did not change are kept; an interrupted campaign resumes.
+Finished runs whose inputs did not change are kept, so an interrupted command can be repeated.
 Exit status: 0 when every run is valid, 1 otherwise.
 """
 

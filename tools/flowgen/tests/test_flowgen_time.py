@@ -149,6 +149,12 @@ kill -CONT $server
 end_client
 stop
 
+# Nobody has this address.
+status=0
+{flowgen} run --host 10.9.0.99 --port 7001 --id s --dir up --seconds 0.5 \\
+    > starved.client 2> starved.said || status=$?
+echo $status > starved.status
+
 server idle
 in_seconds 1000
 client_in_background waiting run --id w --dir up --seconds 1 --start-at $moment
@@ -228,6 +234,14 @@ def test_timed_flow_ends_at_both_ends(out: Path, direction: str) -> None:
     # The reset loses what was received and not read, and acknowledgements on their way.
     assert sender["bytes"] == pytest.approx(receiver["bytes"], rel=0.05)
     assert 0.5 * RATE_MBPS <= receiver["bytes"] * 8e-6 / 0.95 <= RATE_MBPS
+
+
+def test_a_flow_that_starved_has_no_error(out: Path) -> None:
+    """But whoever started it is told."""
+    assert (out / "starved.status").read_text() == "1\n"
+    assert "flow s: no connection within its time" in (out / "starved.said").read_text()
+    found = record(lines(out / "starved.client"), "s")
+    assert (found["bytes"], found["connected_s"], found["error"]) == (0, None, None)
 
 
 def test_flow_starts_when_told(out: Path) -> None:
