@@ -6,6 +6,7 @@
 #define LASACK_INFLIGHT_ACCOUNT_H
 
 #include <linux/cache.h>
+#include <linux/compiler.h>
 #include <linux/dynamic_queue_limits.h>
 #include <linux/types.h>
 #include "uapi/pkt_sch_inflight.h"
@@ -79,7 +80,7 @@ u64 inflight_account_deadline(const struct inflight_account *account);
 void inflight_account_expire(struct inflight_account *account, u64 now);
 u32 inflight_account_stalled(const struct inflight_account *account);
 
-/* May another packet be handed down? Also without the lock, as a guess. */
+/* May another packet be handed down? */
 static inline bool inflight_account_has_room(const struct inflight_account *account)
 {
 	u32 limit = READ_ONCE(account->limit);
@@ -90,6 +91,16 @@ static inline bool inflight_account_has_room(const struct inflight_account *acco
 		return dql_avail(&account->dql) >= 0 &&
 		       READ_ONCE(account->counted) < READ_ONCE(account->auto_packets);
 	return READ_ONCE(account->counted) < limit;
+}
+
+/*
+ * The same without the lock, as a guess. The words of dynamic queue limits are read one by one
+ * while a completion may write them. At worst one packet more is handed down, or the caller
+ * looks again under the lock.
+ */
+static inline bool inflight_account_seems_to_have_room(const struct inflight_account *account)
+{
+	return data_race(inflight_account_has_room(account));
 }
 
 #endif

@@ -328,7 +328,7 @@ bool inflight_has_room(struct inflight *inf)
 	unsigned long flags;
 	bool room;
 
-	if (inflight_account_has_room(&inf->account))
+	if (inflight_account_seems_to_have_room(&inf->account))
 		return true;
 
 	/* Look again under the lock: a packet may just have gone. */

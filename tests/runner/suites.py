@@ -54,6 +54,7 @@ def suites() -> list[Suite]:
         Suite("attacks", _boot(DEFAULT, f"{QDISC}/attacks.sh")),
         Suite("kunit-debug", _boot(DEBUG, KUNIT)),
         Suite("tdc", _boot(DEFAULT, TDC)),
+        Suite("gso", _boot(DEFAULT, f"{QDISC}/gso.sh")),
         Suite("inflight-life", _boot(DEBUG, f"{QDISC}/inflight_life.sh")),
         Suite("medium-core", "make -C testbed/medium check"),
         Suite("kunit", _boot(DEFAULT, KUNIT)),

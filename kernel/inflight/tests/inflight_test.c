@@ -33,6 +33,14 @@ static struct inflight_ticket hand_down(struct kunit *test, u64 address, u64 now
 	return ticket;
 }
 
+static struct inflight_ticket hand_down_gso(struct kunit *test, u64 address, u16 segs, u64 now)
+{
+	struct inflight_ticket ticket;
+
+	inflight_account_add(test->priv, address, segs, segs * 1448 + 66, now, &ticket);
+	return ticket;
+}
+
 static void set_free(struct kunit *test, struct inflight_ticket *ticket, u64 now)
 {
 	inflight_account_remove(test->priv, ticket, now, false);
@@ -84,6 +92,31 @@ static void inflight_bound(struct kunit *test)
 	set_free(test, &a, MS(1));
 	KUNIT_EXPECT_TRUE(test, has_room(test));
 	set_free(test, &b, MS(2));
+	expect_empty(test);
+}
+
+/* A GSO packet counts as its segments: it may exceed the bound, and fills it until it is freed. */
+static void inflight_gso(struct kunit *test)
+{
+	struct inflight_account *account = test->priv;
+	struct inflight_ticket one, gso, sleeping;
+
+	one = hand_down(test, 1, 0);
+	KUNIT_EXPECT_TRUE(test, has_room(test));
+	gso = hand_down_gso(test, 2, 45, 0);
+	KUNIT_EXPECT_EQ(test, counted(test), 46U);
+	KUNIT_EXPECT_EQ(test, account->out, 46U);
+	set_free(test, &one, MS(1));
+	KUNIT_EXPECT_FALSE(test, has_room(test));
+	set_free(test, &gso, MS(2));
+	KUNIT_EXPECT_TRUE(test, has_room(test));
+
+	/* A stalled station's segments do not count, and are not taken off twice. */
+	sleeping = hand_down_gso(test, 1, 45, MS(5));
+	expire(test, MS(5) + STALL);
+	KUNIT_EXPECT_EQ(test, counted(test), 0U);
+	KUNIT_EXPECT_EQ(test, account->out, 45U);
+	set_free(test, &sleeping, MS(500));
 	expect_empty(test);
 }
 
@@ -411,6 +444,7 @@ static void inflight_auto_is_not_misled(struct kunit *test)
 
 static struct kunit_case inflight_cases[] = {
 	KUNIT_CASE(inflight_bound),
+	KUNIT_CASE(inflight_gso),
 	KUNIT_CASE(inflight_stall),
 	KUNIT_CASE(inflight_slow_station),
 	KUNIT_CASE(inflight_sleeper_is_excused),
