@@ -93,13 +93,13 @@ static inline bool inflight_account_has_room(const struct inflight_account *acco
 	return READ_ONCE(account->counted) < limit;
 }
 
-/*
- * The same without the lock, as a guess. The words of dynamic queue limits are read one by one
- * while a completion may write them. At worst one packet more is handed down, or the caller
- * looks again under the lock.
- */
+/* The same without the lock, as a guess. */
 static inline bool inflight_account_seems_to_have_room(const struct inflight_account *account)
 {
+	/*
+	 * A completion may write the words of dynamic queue limits while they are read one by
+	 * one. At worst one packet more is handed down, or the caller looks again under the lock.
+	 */
 	return data_race(inflight_account_has_room(account));
 }
 
