@@ -98,6 +98,8 @@ def _static() -> Iterator[Suite]:
     yield Suite("sparse", f"{modules} OUT=../build/sparse sparse 2>&1 | {clean}", single=True)
     # What ARCH=um has no ftrace for.
     yield Suite("sparse-x86_64", f"{_sparse_x86()} 2>&1 | {clean}", slow=True, single=True)
+    cocci = "coccinelle and ocaml-nox"
+    yield Suite("coccicheck", "scripts/coccicheck.sh", slow=True, may_skip=cocci)
     yield Suite("shellcheck", f"shellcheck -x {shell}", single=True)
     yield Suite("checkpatch", f"{modules} checkpatch", single=True)
     yield Suite("ruff", ".venv/bin/ruff check . && .venv/bin/ruff format --check .", single=True)

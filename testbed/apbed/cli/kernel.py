@@ -40,7 +40,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     build.set_defaults(func=_build)
 
     listing = commands.add_parser("list", help="list the kernels in the cache")
-    listing.add_argument("--json", action="store_true", help="machine-readable")
+    listing.add_argument("--json", action="store_true", help="print JSON")
     listing.set_defaults(func=_list)
 
     path = commands.add_parser("path", help="print where a built kernel is")
