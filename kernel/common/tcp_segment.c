@@ -57,16 +57,11 @@ static void segment_canonical(struct tcp_segment *seg, __be16 sport, __be16 dpor
 /* What the TCP header says, of a segment with @payload bytes. */
 static void segment_set_tcp(struct tcp_segment *seg, const struct tcphdr *th, u32 payload)
 {
-	u8 flags = tcp_flag_byte(th);
-
+	seg->flags = tcp_flag_byte(th);
+	seg->pure_ack = !payload && (seg->flags & (TCPHDR_ACK | TCPHDR_SYN | TCPHDR_FIN |
+						   TCPHDR_RST)) == TCPHDR_ACK;
 	seg->payload = payload;
 	seg->ack_seq = ntohl(th->ack_seq);
-	seg->pure_ack = !payload && (flags & (TCPHDR_ACK | TCPHDR_SYN | TCPHDR_FIN |
-					      TCPHDR_RST)) == TCPHDR_ACK;
-	seg->ack = !!(flags & TCPHDR_ACK);
-	seg->syn = !!(flags & TCPHDR_SYN);
-	seg->fin = !!(flags & TCPHDR_FIN);
-	seg->rst = !!(flags & TCPHDR_RST);
 }
 
 static int segment_parse_tcp(const struct sk_buff *skb, int offset,

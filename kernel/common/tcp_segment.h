@@ -5,6 +5,7 @@
 #ifndef COMMON_TCP_SEGMENT_H
 #define COMMON_TCP_SEGMENT_H
 
+#include <asm/byteorder.h>
 #include <linux/in6.h>
 #include <linux/types.h>
 
@@ -43,11 +44,21 @@ struct tcp_segment {
 	struct segment_key key;
 	u8	class;		/* enum segment_class */
 	u8	reversed;	/* 1 if the source is key.addr[1]: the direction */
-	u8	pure_ack:1,	/* ACK, no payload, no SYN, FIN or RST */
-		ack:1,		/* ack_seq is valid */
-		syn:1,
-		fin:1,
-		rst:1;
+	union {
+		u8	flags;	/* TCPHDR_*, as in the header */
+		struct {
+#ifdef __LITTLE_ENDIAN_BITFIELD
+			u8	fin:1, syn:1, rst:1, psh:1,
+				ack:1,	/* ack_seq is valid */
+				urg:1, ece:1, cwr:1;
+#else
+			u8	cwr:1, ece:1, urg:1,
+				ack:1,	/* ack_seq is valid */
+				psh:1, rst:1, syn:1, fin:1;
+#endif
+		};
+	};
+	u8	pure_ack;	/* ACK, no payload, no SYN, FIN or RST */
 	u32	payload;	/* bytes above the transport (or network) header */
 	u32	ack_seq;	/* the next byte the sender of this packet expects */
 };

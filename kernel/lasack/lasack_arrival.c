@@ -57,12 +57,18 @@ static struct lasack_flow *lasack_flow_of_entry(struct flow_entry *entry)
 	return container_of(entry, struct lasack_flow, entry);
 }
 
-static struct lasack_flow *lasack_queue_new_flow(struct lasack_queue *q,
-						 const struct segment_key *key, u32 hash)
+/* The flow @entry, if there is one, has been idle for too long: the packet's flow is a new one. */
+static noinline struct lasack_flow *lasack_queue_new_flow(struct lasack_queue *q,
+							  const struct segment_key *key,
+							  u32 hash, struct flow_entry *entry)
 {
-	struct flow_entry *entry = flow_table_add(q->table, key, hash, q->time);
 	struct lasack_flow *flow;
 
+	if (entry) {
+		flow_table_forget(q->table, entry);
+		q->table->counts.expired++;
+	}
+	entry = flow_table_add(q->table, key, hash, q->time);
 	if (!entry) {
 		q->overflow++;
 		return lasack_shared(q, LASACK_OVERFLOW);
@@ -97,11 +103,7 @@ struct lasack_flow *lasack_queue_flow(struct lasack_queue *q, const struct tcp_s
 	entry = flow_table_find(q->table, &seg->key, hash);
 	if (likely(entry && (entry->busy || !flow_table_is_over(q->table, entry, q->time))))
 		return lasack_flow_of_entry(entry);
-	if (entry) {
-		flow_table_forget(q->table, entry);
-		q->table->counts.expired++;
-	}
-	return lasack_queue_new_flow(q, &seg->key, hash);
+	return lasack_queue_new_flow(q, &seg->key, hash, entry);
 }
 
 /* A SYN of the same addresses and ports: another connection? */
@@ -138,9 +140,11 @@ static void lasack_queue_append(struct lasack_queue *q, struct lasack_flow *flow
 		.refunds = flow->refunds,
 		.cost = cost,
 		.gso = skb_is_gso(skb),
-		.fin = seg->fin && !flow->shared,
-		.rst = seg->rst && !flow->shared,
 	};
+	if (unlikely(seg->fin || seg->rst) && !flow->shared) {
+		lasack_cb(skb)->fin = seg->fin;
+		lasack_cb(skb)->rst = seg->rst;
+	}
 	lasack_flow_admit(q, flow, cost + acked);
 	q->memory += skb->truesize;
 	lasack_flow_append(flow, skb);

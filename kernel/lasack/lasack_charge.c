@@ -150,15 +150,20 @@ void lasack_flow_begin(struct lasack_queue *q, struct lasack_flow *flow,
 	flow->is_new = 0;
 }
 
+static noinline void lasack_flow_recount(struct lasack_queue *q, u64 was, u64 is)
+{
+	q->by_bits[fls64(was)]--;
+	q->by_bits[fls64(is)]++;
+}
+
 /* The flow had been charged with @was bytes. Is that of as many bits as what it has now? */
-static void lasack_flow_count(struct lasack_queue *q, const struct lasack_flow *flow, u64 was)
+static inline void lasack_flow_count(struct lasack_queue *q, const struct lasack_flow *flow,
+				     u64 was)
 {
 	u64 is = lasack_flow_bytes(flow);
 
-	if (likely((was ^ is) <= min(was, is)) || flow->shared)
-		return;
-	q->by_bits[fls64(was)]--;
-	q->by_bits[fls64(is)]++;
+	if (unlikely((was ^ is) > (was & is)) && !flow->shared)
+		lasack_flow_recount(q, was, is);
 }
 
 /* Forgets everything about the flow but its packets, if it has any. */

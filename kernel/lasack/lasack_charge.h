@@ -50,7 +50,11 @@ void lasack_flow_lost_last(struct lasack_queue *q, struct lasack_flow *flow);
 /* The packet waits from now on: @bytes is what it is charged with in all. */
 static inline void lasack_flow_admit(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes)
 {
-	if (flow->account.credit || q->shape.by_station)
+	u32 credit = flow->account.credit;
+
+	if (lasack_has_station(q, flow))
+		credit |= lasack_station_at(q, flow)->account.credit;
+	if (credit)
 		lasack_flow_admit_newcomer(q, flow, bytes);
 }
 

@@ -31,10 +31,13 @@
 
 /* The most flows of a station that are searched for one that may lose a packet. */
 #define LASACK_ORDER_SCAN	16
+/* With fewer flows, all are in the cache. */
+#define LASACK_ORDER_FETCH	256
 
-static u32 lasack_flow_seq(const struct lasack_flow *flow)
+/* The order of arrival of the flow's first packet; the packet has the lower 32 bits of it. */
+static u64 lasack_flow_seq(const struct lasack_queue *q, const struct lasack_flow *flow)
 {
-	return lasack_cb(flow->head)->seq;
+	return q->seq - (u32)((u32)q->seq - lasack_cb(flow->head)->seq);
 }
 
 static struct lasack_node *lasack_node_of(struct rb_node *node)
@@ -66,20 +69,20 @@ static u64 lasack_drop_key(bool can_spare, u64 sum)
 }
 
 /* If sums are equal, the newest packet comes first. */
-static void lasack_drop_update(struct lasack_queue *q, u32 item, bool can_spare, u64 sum, u32 seq)
+static void lasack_drop_update(struct lasack_queue *q, u32 item, bool can_spare, u64 sum, u64 seq)
 {
-	u64 key = lasack_drop_key(can_spare, sum);
+	u64 key = lasack_drop_key(can_spare, sum), tie = LASACK_TIE_MAX - seq;
 
 	if (lasack_tournament_has(&q->drop, item))
-		lasack_tournament_update(&q->drop, item, key, ~seq);
+		lasack_tournament_update(&q->drop, item, key, tie);
 	else
-		lasack_tournament_add(&q->drop, item, key, ~seq);
+		lasack_tournament_add(&q->drop, item, key, tie);
 }
 
 static void lasack_drop_update_flow(struct lasack_queue *q, const struct lasack_flow *flow)
 {
 	lasack_drop_update(q, lasack_flow_number(q, flow), lasack_flow_can_spare(q, flow),
-			   lasack_flow_sum_in_all(q, flow), lasack_flow_seq(flow));
+			   lasack_flow_sum_in_all(q, flow), lasack_flow_seq(q, flow));
 }
 
 static bool lasack_node_before(const struct lasack_node *a, const struct lasack_node *b)
@@ -91,7 +94,7 @@ static bool lasack_node_before(const struct lasack_node *a, const struct lasack_
 
 static struct lasack_node lasack_true_node(const struct lasack_flow *flow)
 {
-	return (struct lasack_node) { .key = flow->account.sum, .tie = lasack_flow_seq(flow) };
+	return (struct lasack_node) { .key = flow->account.sum, .tie = lasack_cb(flow->head)->seq };
 }
 
 /* Puts the flow into its place by its sum. */
@@ -142,7 +145,7 @@ static struct lasack_flow *lasack_station_least(struct lasack_queue *q,
 	for (;;) {
 		node = lasack_node_of(rb_first_cached(&station->flows));
 		flow = lasack_flow_at(q, node - q->nodes);
-		if (node->key == flow->account.sum && node->tie == lasack_flow_seq(flow))
+		if (node->key == flow->account.sum && node->tie == lasack_cb(flow->head)->seq)
 			return flow;
 		lasack_station_mend(q, station, flow);
 	}
@@ -158,14 +161,14 @@ static u64 lasack_station_key(const struct lasack_queue *q, const struct lasack_
 static void lasack_drop_update_station(struct lasack_queue *q, struct lasack_station *station)
 {
 	lasack_drop_update(q, station->number, station->spares, station->account.sum,
-			   lasack_flow_seq(lasack_station_least(q, station)));
+			   lasack_flow_seq(q, lasack_station_least(q, station)));
 }
 
 /* The station's flows have changed, or its sum has become less. */
 static void lasack_station_changed(struct lasack_queue *q, struct lasack_station *station)
 {
 	const struct lasack_flow *least;
-	u64 key;
+	u64 key, seq;
 
 	if (!rb_first_cached(&station->flows)) {
 		if (lasack_tournament_has(&q->order, station->number))
@@ -177,10 +180,11 @@ static void lasack_station_changed(struct lasack_queue *q, struct lasack_station
 	}
 	least = lasack_station_least(q, station);
 	key = lasack_station_key(q, station, least);
+	seq = lasack_flow_seq(q, least);
 	if (lasack_tournament_has(&q->order, station->number))
-		lasack_tournament_update(&q->order, station->number, key, lasack_flow_seq(least));
+		lasack_tournament_update(&q->order, station->number, key, seq);
 	else
-		lasack_tournament_add(&q->order, station->number, key, lasack_flow_seq(least));
+		lasack_tournament_add(&q->order, station->number, key, seq);
 	if (q->dropping && q->shape.by_station)
 		lasack_drop_update_station(q, station);
 }
@@ -225,12 +229,13 @@ void lasack_order_join(struct lasack_queue *q, struct lasack_flow *flow)
 	if (lasack_is_grouped(q))
 		lasack_station_join(q, flow);
 	else
-		lasack_tournament_add(&q->order, number, flow->account.sum, lasack_flow_seq(flow));
+		lasack_tournament_add(&q->order, number, flow->account.sum,
+				      lasack_flow_seq(q, flow));
 	if (q->dropping && !q->shape.by_station)
 		lasack_drop_update_flow(q, flow);
 	if (q->shape.floor)
 		lasack_tournament_add(&q->wait, number, q->waiting_since[number],
-				      lasack_flow_seq(flow));
+				      lasack_flow_seq(q, flow));
 }
 
 /*
@@ -242,7 +247,7 @@ static __always_inline void lasack_order_fetch(const struct lasack_queue *q, u32
 {
 	const struct lasack_flow *flow;
 
-	if (q->order.count < 2)
+	if (q->order.count < LASACK_ORDER_FETCH)
 		return;
 	flow = lasack_flow_at(q, lasack_tournament_contender(&q->order, leaf, 2));
 	prefetch(flow);
@@ -297,7 +302,7 @@ void lasack_order_lowered(struct lasack_queue *q, struct lasack_flow *flow)
 		lasack_station_changed(q, station);
 	} else {
 		lasack_tournament_update(&q->order, lasack_flow_number(q, flow),
-					 flow->account.sum, lasack_flow_seq(flow));
+					 flow->account.sum, lasack_flow_seq(q, flow));
 	}
 	if (q->dropping && !q->shape.by_station)
 		lasack_drop_update_flow(q, flow);
@@ -307,36 +312,55 @@ void lasack_order_lowered(struct lasack_queue *q, struct lasack_flow *flow)
 static struct lasack_flow *lasack_order_least_flow(struct lasack_queue *q)
 {
 	struct lasack_flow *flow;
-	u32 leaf, seq;
+	u64 seq;
+	u32 leaf;
 
 	for (;;) {
+		leaf = lasack_tournament_first_leaf(&q->order);
 		flow = lasack_flow_at(q, lasack_tournament_first(&q->order));
-		seq = lasack_flow_seq(flow);
+		seq = lasack_flow_seq(q, flow);
 		if (lasack_tournament_first_is(&q->order, flow->account.sum, seq))
 			return flow;
-		leaf = lasack_tournament_first_leaf(&q->order);
 		lasack_tournament_update_first(&q->order, flow->account.sum, seq);
 		lasack_order_fetch(q, leaf);
 	}
 }
 
-/* The station to serve. There is one. */
-static struct lasack_station *lasack_order_least_station(struct lasack_queue *q)
+/* The flow with the least sum of the station to serve. There is one. */
+static struct lasack_flow *lasack_order_least_of_station(struct lasack_queue *q)
 {
-	const struct lasack_flow *least;
 	struct lasack_station *station;
-	u32 seq;
-	u64 key;
+	struct lasack_flow *least;
+	u64 key, seq;
 
 	for (;;) {
 		station = &q->stations->place[lasack_tournament_first(&q->order)];
 		least = lasack_station_least(q, station);
 		key = lasack_station_key(q, station, least);
-		seq = lasack_flow_seq(least);
+		seq = lasack_flow_seq(q, least);
 		if (lasack_tournament_first_is(&q->order, key, seq))
-			return station;
+			break;
 		lasack_tournament_update_first(&q->order, key, seq);
 	}
+	q->run = station;
+	q->run_left = q->quantum;
+	lasack_level_note(&q->level, key);
+	return least;
+}
+
+/* As lasack_order_next(), with stations. */
+static struct lasack_flow *lasack_order_next_of_station(struct lasack_queue *q)
+{
+	struct lasack_flow *flow;
+
+	if (q->run_left > 0 && rb_first_cached(&q->run->flows))
+		flow = lasack_station_least(q, q->run);
+	else
+		flow = lasack_order_least_of_station(q);
+	q->run_left -= qdisc_pkt_len(flow->head);
+	if (q->shape.by_station)
+		lasack_level_note(&q->run->level, flow->account.sum);
+	return flow;
 }
 
 /**
@@ -347,29 +371,12 @@ static struct lasack_station *lasack_order_least_station(struct lasack_queue *q)
  */
 struct lasack_flow *lasack_order_next(struct lasack_queue *q)
 {
-	struct lasack_station *station;
 	struct lasack_flow *flow;
 
-	if (!lasack_is_grouped(q)) {
-		flow = lasack_order_least_flow(q);
-		q->level.current_sum = flow->account.sum;
-		q->level.high = max(q->level.high, flow->account.sum);
-		return flow;
-	}
-	if (q->run_left <= 0 || !rb_first_cached(&q->run->flows)) {
-		q->run = lasack_order_least_station(q);
-		q->run_left = q->quantum;
-		q->level.current_sum =
-			lasack_station_key(q, q->run, lasack_station_least(q, q->run));
-		q->level.high = max(q->level.high, q->level.current_sum);
-	}
-	station = q->run;
-	flow = lasack_station_least(q, station);
-	if (q->shape.by_station) {
-		station->level.current_sum = flow->account.sum;
-		station->level.high = max(station->level.high, flow->account.sum);
-	}
-	q->run_left -= qdisc_pkt_len(flow->head);
+	if (lasack_is_grouped(q))
+		return lasack_order_next_of_station(q);
+	flow = lasack_order_least_flow(q);
+	lasack_level_note(&q->level, flow->account.sum);
 	return flow;
 }
 
@@ -377,12 +384,13 @@ struct lasack_flow *lasack_order_next(struct lasack_queue *q)
 struct lasack_flow *lasack_order_longest_waiting(struct lasack_queue *q)
 {
 	struct lasack_flow *flow;
-	u32 number, seq;
+	u32 number;
+	u64 seq;
 
 	for (;;) {
 		number = lasack_tournament_first(&q->wait);
 		flow = lasack_flow_at(q, number);
-		seq = lasack_flow_seq(flow);
+		seq = lasack_flow_seq(q, flow);
 		if (lasack_tournament_first_is(&q->wait, q->waiting_since[number], seq))
 			return flow;
 		lasack_tournament_update_first(&q->wait, q->waiting_since[number], seq);

@@ -86,6 +86,8 @@ static void lasack_queue_sent(struct lasack_queue *q, struct lasack_flow *flow,
 {
 	lasack_flow_charge_sent(q, flow, cb);
 	flow->served = 1;
+	if (likely(!(cb->fin || cb->rst)))
+		return;
 	flow->entry.finished |= cb->fin;
 	flow->aborted |= cb->rst;
 }

@@ -5,6 +5,7 @@
 #ifndef LASACK_STATE_H
 #define LASACK_STATE_H
 
+#include <linux/minmax.h>
 #include "lasack/lasack_flow.h"
 #include "lasack/lasack_tournament.h"
 #include "lasack/lasack_station.h"
@@ -45,7 +46,7 @@ struct lasack_queue {
 	u32			time;		/* the same for the table */
 	bool			timed;		/* it was just read from the clock */
 	bool			dropping;	/* the queue was full lately: drop is kept */
-	u32			seq;		/* of the last packet to arrive */
+	u64			seq;		/* of the last packet to arrive */
 	u32			overhead;	/* bytes: the least that a packet is charged */
 	struct lasack_shape	shape;
 	u32			packets;	/* in the orders: all but the control packets */
@@ -97,6 +98,13 @@ static inline struct lasack_flow *lasack_shared(const struct lasack_queue *q,
 						enum lasack_shared which)
 {
 	return lasack_flow_at(q, q->table->size + which);
+}
+
+/* Who has this sum is served. */
+static inline void lasack_level_note(struct lasack_level *level, u64 sum)
+{
+	level->current_sum = sum;
+	level->high = max(level->high, sum);
 }
 
 /* Do stations order the service? */

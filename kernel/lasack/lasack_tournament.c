@@ -23,9 +23,9 @@
 
 static const struct lasack_entry lasack_no_entry = { .key = LASACK_NO_KEY };
 
-static struct lasack_entry lasack_entry_of(u64 key, u32 tie, u32 leaf)
+static struct lasack_entry lasack_entry_of(u64 key, u64 tie, u32 leaf)
 {
-	return (struct lasack_entry) { key, (u64)tie << 32 | leaf };
+	return (struct lasack_entry) { key, tie << LASACK_LEAF_BITS | leaf };
 }
 
 /*
@@ -35,67 +35,63 @@ static struct lasack_entry lasack_entry_of(u64 key, u32 tie, u32 leaf)
 static inline struct lasack_entry lasack_entry_lesser(struct lasack_entry a,
 						      struct lasack_entry b)
 {
-	u64 borrow = (b.tie_leaf - a.tie_leaf) >> 63;
-	s64 left = b.key - a.key - borrow;
+	s64 left = b.key - a.key - (b.tie_leaf < a.tie_leaf);
 
 	a.key = left < 0 ? b.key : a.key;
 	a.tie_leaf = left < 0 ? b.tie_leaf : a.tie_leaf;
 	return a;
 }
 
-static inline struct lasack_entry lasack_four_get(const struct lasack_four *four, u32 at)
+/* Another entry of the same four, which is aligned to its size. */
+static inline struct lasack_entry lasack_entry_beside(const struct lasack_entry *entry,
+						      unsigned long other)
 {
-	return (struct lasack_entry) { four->key[at], four->tie_leaf[at] };
-}
-
-static inline void lasack_four_put(struct lasack_four *four, u32 at, struct lasack_entry entry)
-{
-	four->key[at] = entry.key;
-	four->tie_leaf[at] = entry.tie_leaf;
+	return *(struct lasack_entry *)((unsigned long)entry ^ other * sizeof(*entry));
 }
 
 /* The least of the four with a new entry. */
-static inline struct lasack_entry lasack_four_set(struct lasack_four *four, u32 at,
+static inline struct lasack_entry lasack_four_set(struct lasack_entry *at,
 						  struct lasack_entry entry)
 {
 	struct lasack_entry other;
 
-	lasack_four_put(four, at, entry);
-	other = lasack_entry_lesser(lasack_four_get(four, at ^ 1), lasack_four_get(four, at ^ 2));
-	other = lasack_entry_lesser(other, lasack_four_get(four, at ^ 3));
+	*at = entry;
+	other = lasack_entry_lesser(lasack_entry_beside(at, 1), lasack_entry_beside(at, 2));
+	other = lasack_entry_lesser(other, lasack_entry_beside(at, 3));
 	return lasack_entry_lesser(other, entry);
 }
 
 /* Carries a leaf's new entry to the last round. */
-static void lasack_tournament_set(struct lasack_tournament *t, struct lasack_entry entry, u32 leaf)
+static inline void lasack_tournament_set(struct lasack_tournament *t, struct lasack_entry entry,
+					 u32 leaf)
 {
 	u32 i, at = leaf;
 
 	for (i = 0; i < t->last; i++, at /= 4)
-		entry = lasack_four_set(&t->rounds[i][at / 4], at % 4, entry);
-	lasack_four_put(t->rounds[i], 0, entry);
+		entry = lasack_four_set(&t->rounds[i][at], entry);
+	*t->rounds[i] = entry;
 }
 
-/* The same of an entry where there was none: if it does not win, nothing changes. */
+/* The same of an entry where there was none: each round has the winner without it. */
 static void lasack_tournament_enter(struct lasack_tournament *t, struct lasack_entry entry,
 				    u32 leaf)
 {
-	struct lasack_entry winner;
+	struct lasack_entry *winner;
 	u32 i, at = leaf;
 
-	for (i = 0; i < t->last; i++, at /= 4) {
-		winner = lasack_four_set(&t->rounds[i][at / 4], at % 4, entry);
-		if (winner.tie_leaf != entry.tie_leaf)
+	for (i = 0; i <= t->last; i++, at /= 4) {
+		winner = &t->rounds[i][at];
+		if (lasack_entry_lesser(*winner, entry).tie_leaf != entry.tie_leaf)
 			return;
+		*winner = entry;
 	}
-	lasack_four_put(t->rounds[i], 0, entry);
 }
 
 /* One leaf more. If there is no room, one round more, where those so far have but one winner. */
 static u32 lasack_tournament_new_leaf(struct lasack_tournament *t)
 {
 	if (t->leaves == 1U << (2 * t->last)) {
-		lasack_four_put(t->rounds[t->last + 1], 0, lasack_four_get(t->rounds[t->last], 0));
+		*t->rounds[t->last + 1] = *t->rounds[t->last];
 		t->last++;
 	}
 	return t->leaves++;
@@ -115,9 +111,9 @@ static void lasack_tournament_restart(struct lasack_tournament *t)
  * @t: the tournament
  * @item: not in it
  * @key: its key, less than LASACK_NO_KEY
- * @tie: decides between equal keys
+ * @tie: decides between equal keys, LASACK_TIE_MAX at most
  */
-void lasack_tournament_add(struct lasack_tournament *t, u32 item, u64 key, u32 tie)
+void lasack_tournament_add(struct lasack_tournament *t, u32 item, u64 key, u64 tie)
 {
 	u32 leaf;
 
@@ -157,9 +153,9 @@ void lasack_tournament_remove(struct lasack_tournament *t, u32 item)
  * @t: the tournament
  * @item: in it
  * @key: its key now, less than LASACK_NO_KEY
- * @tie: decides between equal keys
+ * @tie: decides between equal keys, LASACK_TIE_MAX at most
  */
-void lasack_tournament_update(struct lasack_tournament *t, u32 item, u64 key, u32 tie)
+void lasack_tournament_update(struct lasack_tournament *t, u32 item, u64 key, u64 tie)
 {
 	u32 leaf = t->places[item] - 1;
 
@@ -167,7 +163,7 @@ void lasack_tournament_update(struct lasack_tournament *t, u32 item, u64 key, u3
 }
 
 /* The same of the first item. */
-void lasack_tournament_update_first(struct lasack_tournament *t, u64 key, u32 tie)
+void lasack_tournament_update_first(struct lasack_tournament *t, u64 key, u64 tie)
 {
 	u32 leaf = lasack_tournament_first_leaf(t);
 
@@ -179,31 +175,24 @@ u32 lasack_tournament_second(const struct lasack_tournament *t)
 {
 	u32 at = lasack_tournament_first_leaf(t), i, other;
 	struct lasack_entry second = lasack_no_entry;
-	const struct lasack_four *four;
 
 	for (i = 0; i < t->last; i++, at /= 4) {
-		four = &t->rounds[i][at / 4];
 		for (other = 1; other < 4; other++)
-			second = lasack_entry_lesser(second,
-						     lasack_four_get(four, at % 4 ^ other));
+			second = lasack_entry_lesser(second, t->rounds[i][at ^ other]);
 	}
-	return t->items[lower_32_bits(second.tie_leaf)];
+	return t->items[lasack_entry_leaf(&second)];
 }
 
-/* Fours of a round, if there are so many leaves. */
+/* Entries of a round in whole fours, if there are so many leaves. */
 static u32 lasack_round_size(u32 leaves, u32 round)
 {
-	return DIV_ROUND_UP(leaves, 4U << (2 * round));
+	return 4 * DIV_ROUND_UP(leaves, 4U << (2 * round));
 }
 
-static void lasack_fours_clear(struct lasack_four *four, u32 count)
+static void lasack_entries_clear(struct lasack_entry *entry, u32 count)
 {
-	for (; count--; four++) {
-		lasack_four_put(four, 0, lasack_no_entry);
-		lasack_four_put(four, 1, lasack_no_entry);
-		lasack_four_put(four, 2, lasack_no_entry);
-		lasack_four_put(four, 3, lasack_no_entry);
-	}
+	while (count--)
+		*entry++ = lasack_no_entry;
 }
 
 /* Removes all items. */
@@ -216,7 +205,7 @@ void lasack_tournament_clear(struct lasack_tournament *t)
 			t->places[item] = 0;
 	}
 	for (i = 0; i <= t->last; i++)
-		lasack_fours_clear(t->rounds[i], lasack_round_size(t->leaves, i));
+		lasack_entries_clear(t->rounds[i], lasack_round_size(t->leaves, i));
 	lasack_tournament_restart(t);
 }
 
@@ -229,22 +218,22 @@ void lasack_tournament_clear(struct lasack_tournament *t)
  */
 int lasack_tournament_init(struct lasack_tournament *t, u32 items)
 {
-	struct lasack_four *round;
-	u32 fours = 1, i;	/* one to be aligned */
+	struct lasack_entry *round;
+	u32 entries = 4, i;	/* four to be aligned */
 
 	for (i = 0; i < LASACK_ROUNDS; i++)
-		fours += lasack_round_size(items, i);
+		entries += lasack_round_size(items, i);
 	t->places = kvcalloc(items, sizeof(*t->places), GFP_KERNEL);
 	t->items = kvcalloc(items, sizeof(*t->items), GFP_KERNEL);
-	t->memory = kvmalloc_array(fours, sizeof(*round), GFP_KERNEL);
+	t->memory = kvmalloc_array(entries, sizeof(*round), GFP_KERNEL);
 	if (!t->places || !t->items || !t->memory) {
 		lasack_tournament_destroy(t);
 		return -ENOMEM;
 	}
-	round = PTR_ALIGN(t->memory, sizeof(*round));
+	round = PTR_ALIGN(t->memory, 4 * sizeof(*round));
 	for (i = 0; i < LASACK_ROUNDS; i++) {
 		t->rounds[i] = round;
-		lasack_fours_clear(round, lasack_round_size(items, i));
+		lasack_entries_clear(round, lasack_round_size(items, i));
 		round += lasack_round_size(items, i);
 	}
 	return 0;

@@ -5,6 +5,7 @@
 #ifndef LASACK_TOURNAMENT_H
 #define LASACK_TOURNAMENT_H
 
+#include <linux/bits.h>
 #include <linux/kernel.h>
 #include <linux/limits.h>
 #include <linux/types.h>
@@ -14,21 +15,19 @@
 /* Of no item. Those of items are less. */
 #define LASACK_NO_KEY	((u64)S64_MAX)
 
-/* Of equal keys the lesser tie is first, modulo 2^32. */
+/* Bits of a leaf: there are FLOW_TABLE_MAX at most. */
+#define LASACK_LEAF_BITS	18
+#define LASACK_TIE_MAX		(BIT_ULL(64 - LASACK_LEAF_BITS) - 1)
+
+/* Of equal keys the lesser tie is first. */
 struct lasack_entry {
 	u64	key;
 	u64	tie_leaf;	/* the tie above, the leaf below */
 };
 
-/* One cache line: four entries, of which the least goes to the next round. */
-struct lasack_four {
-	u64	key[4];
-	u64	tie_leaf[4];
-};
-
 struct lasack_tournament {
 	/* the entries of the leaves, then the winners of these fours, and so on */
-	struct lasack_four *rounds[LASACK_ROUNDS];
+	struct lasack_entry *rounds[LASACK_ROUNDS];
 	u32	*items;		/* by leaf; of an unused one, the next unused */
 	u32	*places;	/* by item: its leaf, counted from 1; 0: it is not here */
 	u32	last;		/* round, of one entry: the first of all */
@@ -41,10 +40,10 @@ struct lasack_tournament {
 int lasack_tournament_init(struct lasack_tournament *t, u32 items);
 void lasack_tournament_destroy(struct lasack_tournament *t);
 void lasack_tournament_clear(struct lasack_tournament *t);
-void lasack_tournament_add(struct lasack_tournament *t, u32 item, u64 key, u32 tie);
+void lasack_tournament_add(struct lasack_tournament *t, u32 item, u64 key, u64 tie);
 void lasack_tournament_remove(struct lasack_tournament *t, u32 item);
-void lasack_tournament_update(struct lasack_tournament *t, u32 item, u64 key, u32 tie);
-void lasack_tournament_update_first(struct lasack_tournament *t, u64 key, u32 tie);
+void lasack_tournament_update(struct lasack_tournament *t, u32 item, u64 key, u64 tie);
+void lasack_tournament_update_first(struct lasack_tournament *t, u64 key, u64 tie);
 u32 lasack_tournament_second(const struct lasack_tournament *t);
 
 static inline bool lasack_tournament_has(const struct lasack_tournament *t, u32 item)
@@ -56,12 +55,17 @@ static inline bool lasack_tournament_has(const struct lasack_tournament *t, u32 
 static inline bool lasack_tournament_at(const struct lasack_tournament *t, u32 leaf, u32 *item)
 {
 	*item = t->items[leaf];
-	return t->rounds[0][leaf / 4].key[leaf % 4] != LASACK_NO_KEY;
+	return t->rounds[0][leaf].key != LASACK_NO_KEY;
+}
+
+static inline u32 lasack_entry_leaf(const struct lasack_entry *entry)
+{
+	return entry->tie_leaf & (BIT(LASACK_LEAF_BITS) - 1);
 }
 
 static inline u32 lasack_tournament_first_leaf(const struct lasack_tournament *t)
 {
-	return lower_32_bits(t->rounds[t->last]->tie_leaf[0]);
+	return lasack_entry_leaf(t->rounds[t->last]);
 }
 
 /* The item of the least key; there is one. */
@@ -77,17 +81,17 @@ static inline u32 lasack_tournament_first(const struct lasack_tournament *t)
 static inline u32 lasack_tournament_contender(const struct lasack_tournament *t, u32 leaf,
 					      u32 rounds)
 {
-	u32 round = t->last - min(t->last, rounds), at = leaf >> (2 * round);
+	u32 round = t->last - min(t->last, rounds);
 
-	return t->items[lower_32_bits(t->rounds[round][at / 4].tie_leaf[at % 4])];
+	return t->items[lasack_entry_leaf(&t->rounds[round][leaf >> (2 * round)])];
 }
 
 /* Has the first item, which there is, this key? */
-static inline bool lasack_tournament_first_is(const struct lasack_tournament *t, u64 key, u32 tie)
+static inline bool lasack_tournament_first_is(const struct lasack_tournament *t, u64 key, u64 tie)
 {
-	const struct lasack_four *first = t->rounds[t->last];
+	const struct lasack_entry *first = t->rounds[t->last];
 
-	return first->key[0] == key && upper_32_bits(first->tie_leaf[0]) == tie;
+	return first->key == key && first->tie_leaf >> LASACK_LEAF_BITS == tie;
 }
 
 #endif

@@ -69,8 +69,8 @@ static struct sk_buff *lasack_push_out(struct Qdisc *sch)
  *
  * Return: whether @arrived had to go.
  */
-static bool lasack_make_room(struct Qdisc *sch, const struct sk_buff *arrived,
-			     struct sk_buff **to_free)
+static noinline bool lasack_make_room(struct Qdisc *sch, const struct sk_buff *arrived,
+				      struct sk_buff **to_free)
 {
 	unsigned int packets = 0, bytes = 0;
 	bool refused = false;
@@ -111,8 +111,8 @@ static int lasack_enqueued(struct sk_buff *skb, struct Qdisc *sch, struct sk_buf
  * queues) to them only while nobody follows the packet yet. It is parsed and charged once. Its
  * parents have counted one packet of its length, and are told of the difference.
  */
-static int lasack_enqueue_segments(struct sk_buff *skb, struct tcp_segment *seg,
-				   struct Qdisc *sch, struct sk_buff **to_free)
+static noinline int lasack_enqueue_segments(struct sk_buff *skb, struct tcp_segment *seg,
+					    struct Qdisc *sch, struct sk_buff **to_free)
 {
 	netdev_features_t features = netif_skb_features(skb);
 	unsigned int whole_len = qdisc_pkt_len(skb), len = 0;

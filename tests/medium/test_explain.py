@@ -100,6 +100,22 @@ def test_the_summary_is_the_statistics(tmp_path: Path, words: tuple[str, ...]) -
             assert mine == (s["tx"], s["collisions"], s["lost"] - unanswered, s["drops"])
 
 
+def test_idle_of_pieces_is_that_of_the_whole(tmp_path: Path) -> None:
+    """Whatever a piece begins in the middle of keeps the medium busy in it, too."""
+    path = tmp_path / "air.pcapng"
+    trace(path, "--phy", "hrdsss-11")
+
+    def idle(start: float, seconds: float) -> float:
+        words = ("--from", f"{start:.3f}", "--seconds", f"{seconds:.3f}", "--summary")
+        found = re.search(r": idle ([\d.]+) %", explain(path, *words))
+        assert found
+        return float(found[1])
+
+    pieces = [idle(0.1 + 0.002 * i, 0.002) for i in range(20)]
+    # Each is rounded to 0.1.
+    assert sum(pieces) / len(pieces) == pytest.approx(idle(0.1, 0.04), abs=0.11)
+
+
 def test_lost_mpdus_are_named(tmp_path: Path) -> None:
     path = tmp_path / "air.pcapng"
     trace(path, "--phy", "ht20", "--ampdu", "8", "--channel", "loss=0.2")

@@ -127,5 +127,7 @@ known "$apbed " "run report list doctor kernel boot"
 known "$apbed run --" "--set --out --jobs --dry-run --json"
 expect "$apbed run dem" demo
 expect "$apbed kernel bu" build
+known "$apbed distro " "fetch tree boot"
+known "$apbed smp boot --" "--cpus --limit"
 known "$apbed kernel build --" "--version --debug"
 ktap_end

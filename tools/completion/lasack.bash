@@ -184,7 +184,9 @@ complete -o default -F _lasack_complete_dcfmedium dcfmedium
 
 _lasack_complete_apbed() {
 	local program=${COMP_WORDS[0]} path=("${COMP_WORDS[@]:1:1}")
-	[ "${COMP_WORDS[1]}" != kernel ] || path=("${COMP_WORDS[@]:1:2}")
+	case ${COMP_WORDS[1]} in
+	kernel | distro | smp) path=("${COMP_WORDS[@]:1:2}") ;;
+	esac
 	if [ "$COMP_CWORD" -le "${#path[@]}" ]; then
 		unset 'path[-1]'
 		_lasack_reply "$(_lasack_commands "$program" "${path[@]}") --help"

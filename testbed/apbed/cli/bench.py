@@ -19,14 +19,15 @@ from apbed.errors import ApbedError
 
 EXAMPLES = """\
 examples:
-  apbed bench                                    every cell and kind: minutes
+  apbed bench                                    every cell and queue discipline
   apbed bench --quick --kinds "lasack;fq_codel"  under a minute, while tuning
   apbed bench --cells "100 flows, no hash" --kinds "lasack flows 4096;fq_codel"
   apbed bench --instructions --quick             the distribution's kernel, under QEMU
   apbed bench --iperf --cpus 4                   throughput through veth, in the same kernel
-  apbed bench --list                             the cells and the kinds
+  apbed bench --list                             the cells and the queue disciplines
 
-DIR gets bench.json, table.md, and the plot bench.svg and bench.png when flows were swept.
+A cell is one combination of conditions. DIR gets bench.json and table.md. Without --quick, --cells,
+--instructions and --iperf it also gets the plot bench.svg and bench.png.
 """
 
 
@@ -38,11 +39,15 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--quick", action="store_true", help="few cells, kinds and rounds")
+    parser.add_argument("--quick", action="store_true", help="few cells, queue disciplines, rounds")
     parser.add_argument("--kinds", metavar="KIND;KIND...", help="queue disciplines, in tc's words")
     parser.add_argument("--cells", metavar="CELL;CELL...", help="names as --list prints them")
     parser.add_argument(
-        "--rounds", type=int, metavar="N", help="turns of each kind (default: 31; 11 with --quick)"
+        "--rounds",
+        type=int,
+        metavar="N",
+        help="turns of each queue discipline (default: 31; 11 with --quick, 3 with --instructions, "
+        "5 with --iperf, 1 with --iperf --quick)",
     )
     parser.add_argument(
         "--instructions", action="store_true", help="count instructions in the stock kernel"
@@ -65,7 +70,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         default=Path("out/bench"),
         help="directory of the results (default: out/bench)",
     )
-    parser.add_argument("--list", action="store_true", help="list the cells and kinds and exit")
+    parser.add_argument("--list", action="store_true", help="list cells and queue disciplines")
     parser.set_defaults(func=run)
 
 

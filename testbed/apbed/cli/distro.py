@@ -30,7 +30,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     commands = top.add_subparsers(dest="distro_command", metavar="COMMAND", required=True)
     fetch = commands.add_parser("fetch", help="unpack kernel, headers and QEMU into the cache")
     fetch.set_defaults(func=_fetch)
-    tree = commands.add_parser("tree", help="print its headers: KDIR for kernel/")
+    tree = commands.add_parser("tree", help="print where its headers are, for make -C kernel KDIR=")
     tree.set_defaults(func=_tree)
     boot = commands.add_parser("boot", help="run one command in it, as root")
     boot.add_argument(
@@ -38,7 +38,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         type=int,
         default=1,
         metavar="N",
-        help="processors (default: 1); with 1 time is virtual, with more the host's",
+        help="processors (default: 1); with 1, time is virtual; with more, it is the host's",
     )
     boot.add_argument(
         "--limit",

@@ -232,7 +232,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser = subparsers.add_parser(
         "doctor",
         help="say what is missing, and how to get it",
-        description="Looks at everything the lab needs. Exit status 0 if it can run.",
+        description="Looks at everything the lab needs. Exit status: 0 if the lab can run, else 1.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

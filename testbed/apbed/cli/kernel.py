@@ -47,7 +47,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     _add_choice(path, kinds=True)
     path.set_defaults(func=_path)
 
-    tree = commands.add_parser("tree", help="print a tree to build modules against")
+    tree = commands.add_parser("tree", help="print where a source tree is to compile modules in")
     _add_choice(tree, kinds=False)
     tree.add_argument("--arch", choices=("um", "x86_64"), default="um", help="default: um")
     tree.set_defaults(func=_tree)

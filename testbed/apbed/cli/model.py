@@ -47,7 +47,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def _add_http_queueing(models: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     http = models.add_parser(
-        "http-queueing", help="downloads by segments per ACK, equations 8 and 12"
+        "http-queueing", help="throughput of downloads that acknowledge every d-th segment"
     )
     http.add_argument(
         "--stations",

@@ -50,7 +50,7 @@ exec > $at/dev/ttyS0 2>&1 < $at/dev/null
 /bin/busybox mount -t proc none $at/proc
 /bin/busybox mount -t sysfs none $at/sys
 /bin/busybox mount -t tmpfs none $at/run
-/bin/busybox mount -t tracefs none $at/sys/kernel/tracing
+[ ! -d $at/sys/kernel/tracing ] || /bin/busybox mount -t tracefs none $at/sys/kernel/tracing
 [ ! -d $at/sys/kernel/security ] || /bin/busybox mount -t securityfs none $at/sys/kernel/security
 /bin/busybox mkdir -p $at/run/tmp $at/run/netns
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin

@@ -92,11 +92,14 @@ static void print_row(const struct trace_reader *reader, const struct row *row,
 	       100.0 * row->airtime / length);
 }
 
-/* Time in which at least one frame, or a collision, was in the air. */
+/*
+ * Time in which at least one frame, or a collision, was in the air. Frames from
+ * before the span keep it busy until span->busy_until.
+ */
 static void add_busy(const struct span *span, ns_t until, ns_t *busy,
 		     ns_t *colliding, size_t *collisions)
 {
-	ns_t end = 0, collision_end = 0;
+	ns_t end = span->busy_until, collision_end = 0;
 
 	for (size_t i = 0; i < span->n; i++) {
 		const struct trace_packet *p = &span->packets[i];
@@ -122,7 +125,8 @@ void explain_summary(const struct trace_reader *reader, const struct span *span,
 		     ns_t from, ns_t length)
 {
 	static struct table table;
-	ns_t busy = 0, colliding = 0;
+	ns_t before = span->busy_until < from + length ? span->busy_until : from + length;
+	ns_t busy = before > from ? before - from : 0, colliding = 0;
 	size_t collisions = 0;
 
 	for (size_t i = 0; i < span->n; i++) {
