@@ -47,7 +47,7 @@ static struct lasack_node *lasack_node_of(struct rb_node *node)
 
 static struct lasack_flow *lasack_flow_of(const struct lasack_queue *q, struct rb_node *node)
 {
-	return lasack_flow_at(q, lasack_node_of(node) - q->nodes);
+	return lasack_flow_at(q, lasack_node_of(node)->flow);
 }
 
 static struct lasack_node *lasack_flow_node(const struct lasack_queue *q,
@@ -92,11 +92,6 @@ static bool lasack_node_before(const struct lasack_node *a, const struct lasack_
 	return (s32)(a->tie - b->tie) < 0;
 }
 
-static struct lasack_node lasack_true_node(const struct lasack_flow *flow)
-{
-	return (struct lasack_node) { .key = flow->account.sum, .tie = lasack_cb(flow->head)->seq };
-}
-
 /* Puts the flow into its place by its sum. */
 static void lasack_station_link(struct lasack_queue *q, struct lasack_station *station,
 				struct lasack_flow *flow)
@@ -105,7 +100,9 @@ static void lasack_station_link(struct lasack_queue *q, struct lasack_station *s
 	struct lasack_node *node = lasack_flow_node(q, flow);
 	bool leftmost = true;
 
-	*node = lasack_true_node(flow);
+	node->key = flow->account.sum;
+	node->tie = lasack_cb(flow->head)->seq;
+	node->flow = lasack_flow_number(q, flow);
 	while (*link) {
 		parent = *link;
 		if (lasack_node_before(node, lasack_node_of(parent))) {
@@ -119,20 +116,20 @@ static void lasack_station_link(struct lasack_queue *q, struct lasack_station *s
 	rb_insert_color_cached(&node->node, &station->flows, leftmost);
 }
 
-/* Corrects the flow's key. It may be out of date, but it is never too large. */
-static void lasack_station_mend(struct lasack_queue *q, struct lasack_station *station,
+/* Corrects the flow's key: it is never too large. Return: whether the flow has another place. */
+static bool lasack_station_mend(struct lasack_queue *q, struct lasack_station *station,
 				struct lasack_flow *flow)
 {
-	struct lasack_node *node = lasack_flow_node(q, flow), mended = lasack_true_node(flow);
+	struct lasack_node *node = lasack_flow_node(q, flow);
 	struct rb_node *next = rb_next(&node->node);
 
-	if (next && lasack_node_before(lasack_node_of(next), &mended)) {
-		rb_erase_cached(&node->node, &station->flows);
-		lasack_station_link(q, station, flow);
-		return;
-	}
-	node->key = mended.key;
-	node->tie = mended.tie;
+	node->key = flow->account.sum;
+	node->tie = lasack_cb(flow->head)->seq;
+	if (!next || !lasack_node_before(lasack_node_of(next), node))
+		return false;
+	rb_erase_cached(&node->node, &station->flows);
+	lasack_station_link(q, station, flow);
+	return true;
 }
 
 /* The flow with the least sum of a station that has packets. */
@@ -142,13 +139,13 @@ static struct lasack_flow *lasack_station_least(struct lasack_queue *q,
 	const struct lasack_node *node;
 	struct lasack_flow *flow;
 
-	for (;;) {
+	do {
 		node = lasack_node_of(rb_first_cached(&station->flows));
-		flow = lasack_flow_at(q, node - q->nodes);
+		flow = lasack_flow_at(q, node->flow);
 		if (node->key == flow->account.sum && node->tie == lasack_cb(flow->head)->seq)
-			return flow;
-		lasack_station_mend(q, station, flow);
-	}
+			break;
+	} while (lasack_station_mend(q, station, flow));
+	return flow;
 }
 
 static u64 lasack_station_key(const struct lasack_queue *q, const struct lasack_station *station,

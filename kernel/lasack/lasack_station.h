@@ -17,6 +17,7 @@ struct lasack_node {
 	struct rb_node	node;
 	u64		key;	/* its sum, or one that was */
 	u32		tie;	/* likewise the order of arrival of its first packet */
+	u32		flow;	/* its number */
 };
 
 struct lasack_station {

@@ -367,8 +367,8 @@ static void inflight_auto_on_11b(struct kunit *test)
 }
 
 /*
- * 802.11n, 65 Mb/s: 190 us and 187 us for each MPDU. 4 ms are 20 of these, and
- * 20 at once cost 2 % less than 28, the most that 5484 us allow.
+ * 802.11n, 65 Mb/s: 190 us and 187 us for each MPDU. 4 ms are 20 of these. In an aggregate of
+ * 20 an MPDU takes 1.4 % longer than in one of 28, the most that 5484 us allow.
  */
 static void inflight_auto_on_11n(struct kunit *test)
 {
