@@ -143,12 +143,13 @@ static bool inflight_counts(struct inflight_account *account,
  * inflight_account_add() - a packet is handed down
  * @account: the account
  * @address: of its station
+ * @packets: 1, or the segments of a GSO packet
  * @bytes: of the packet
  * @now: ns
  * @ticket: to be given to inflight_account_remove()
  */
 void inflight_account_add(struct inflight_account *account,
-			  u64 address, u32 bytes, u64 now,
+			  u64 address, u16 packets, u32 bytes, u64 now,
 			  struct inflight_ticket *ticket)
 {
 	struct inflight_station *station = inflight_account_station(account, address);
@@ -156,19 +157,20 @@ void inflight_account_add(struct inflight_account *account,
 
 	ticket->station = station - account->stations;
 	ticket->at = now;
+	ticket->packets = packets;
 	ticket->bytes = bytes;
 	ticket->epoch = station->epoch - !counts;
 
-	account->out++;
+	account->out += packets;
 	account->out_bytes += bytes;
-	station->packets++;
+	station->packets += packets;
 	if (!counts)
 		return;
 	/* No branch: nobody can tell which station's packet is next. */
 	station->since = station->counted ? station->since : now;
-	station->counted++;
+	station->counted += packets;
 	station->bytes += bytes;
-	WRITE_ONCE(account->counted, account->counted + 1);
+	WRITE_ONCE(account->counted, account->counted + packets);
 	account->counted_bytes += bytes;
 	if (inflight_is_auto(account))
 		dql_queued(&account->dql, bytes);
@@ -227,7 +229,7 @@ static void inflight_pace_note(struct inflight_account *account,
 	if (!pace->packets)
 		pace->begin = max(pace->last, ticket->at);
 	pace->bytes += ticket->bytes;
-	pace->packets++;
+	pace->packets += ticket->packets;
 	pace->last = now;
 }
 
@@ -273,13 +275,13 @@ void inflight_account_remove(struct inflight_account *account,
 	struct inflight_station *station = &account->stations[ticket->station];
 	bool counts = ticket->epoch == station->epoch;
 
-	account->out--;
+	account->out -= ticket->packets;
 	account->out_bytes -= ticket->bytes;
-	station->packets--;
+	station->packets -= ticket->packets;
 	if (counts) {
-		station->counted--;
+		station->counted -= ticket->packets;
 		station->bytes -= ticket->bytes;
-		WRITE_ONCE(account->counted, account->counted - 1);
+		WRITE_ONCE(account->counted, account->counted - ticket->packets);
 		account->counted_bytes -= ticket->bytes;
 		if (inflight_is_auto(account))
 			dql_completed(&account->dql, ticket->bytes);

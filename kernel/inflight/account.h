@@ -6,6 +6,7 @@
 #define LASACK_INFLIGHT_ACCOUNT_H
 
 #include <linux/cache.h>
+#include <linux/compiler.h>
 #include <linux/dynamic_queue_limits.h>
 #include <linux/types.h>
 #include "uapi/pkt_sch_inflight.h"
@@ -65,12 +66,13 @@ struct inflight_ticket {
 	u32	epoch;		/* the station's, if it counts */
 	u32	number;		/* of its tracker's packets, wraps: the tracker's own */
 	u16	station;	/* its place */
+	u16	packets;	/* more than one if it is GSO */
 };
 
 void inflight_account_init(struct inflight_account *account, u32 limit, u64 stall);
 void inflight_account_set_limit(struct inflight_account *account, u32 limit);
-void inflight_account_add(struct inflight_account *account, u64 address, u32 bytes,
-			  u64 now, struct inflight_ticket *ticket);
+void inflight_account_add(struct inflight_account *account, u64 address, u16 packets,
+			  u32 bytes, u64 now, struct inflight_ticket *ticket);
 void inflight_account_remove(struct inflight_account *account,
 			     const struct inflight_ticket *ticket, u64 now,
 			     bool in_transmit);
@@ -78,7 +80,7 @@ u64 inflight_account_deadline(const struct inflight_account *account);
 void inflight_account_expire(struct inflight_account *account, u64 now);
 u32 inflight_account_stalled(const struct inflight_account *account);
 
-/* May another packet be handed down? Also without the lock, as a guess. */
+/* May another packet be handed down? */
 static inline bool inflight_account_has_room(const struct inflight_account *account)
 {
 	u32 limit = READ_ONCE(account->limit);
@@ -89,6 +91,16 @@ static inline bool inflight_account_has_room(const struct inflight_account *acco
 		return dql_avail(&account->dql) >= 0 &&
 		       READ_ONCE(account->counted) < READ_ONCE(account->auto_packets);
 	return READ_ONCE(account->counted) < limit;
+}
+
+/* The same without the lock, as a guess. */
+static inline bool inflight_account_seems_to_have_room(const struct inflight_account *account)
+{
+	/*
+	 * A completion may write the words of dynamic queue limits while they are read one by
+	 * one. At worst one packet more is handed down, or the caller looks again under the lock.
+	 */
+	return data_race(inflight_account_has_room(account));
 }
 
 #endif

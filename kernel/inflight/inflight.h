@@ -27,6 +27,7 @@ int inflight_parse_bound(const struct nlattr *attr, u32 *limit,
 
 bool inflight_has_room(struct inflight *inf);
 void inflight_track(struct inflight *inf, struct sk_buff *skb);
+bool inflight_must_segment(const struct inflight *inf, struct sk_buff *skb);
 
 /**
  * inflight_serve() - the dequeue of a qdisc with a bound

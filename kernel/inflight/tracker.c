@@ -19,6 +19,7 @@
  */
 #include <linux/etherdevice.h>
 #include <linux/if_arp.h>
+#include <linux/list.h>
 #include <linux/netdevice.h>
 #include <linux/preempt.h>
 #include <linux/printk.h>
@@ -210,6 +211,46 @@ static void inflight_destructor(struct sk_buff *skb)
 	rcu_read_unlock();
 }
 
+/*
+ * Does the device take the packet as it is, and free it when all of it was sent? Without the
+ * offload its segments are made below, and it is freed then. mac80211's drivers make them too,
+ * and so may the device below a VLAN, a bond or a bridge.
+ */
+static bool inflight_goes_whole(struct sk_buff *skb)
+{
+	const struct net_device *dev = skb->dev;
+
+#if IS_ENABLED(CONFIG_CFG80211)
+	if (dev->ieee80211_ptr)
+		return false;
+#endif
+	return list_empty(&dev->adj_list.lower) &&
+	       !netif_needs_gso(skb, netif_skb_features(skb));
+}
+
+/**
+ * inflight_must_segment() - is a GSO packet to be followed as its segments?
+ * @inf: the tracker
+ * @skb: a GSO packet
+ *
+ * It may stay whole if it fits into the bound and the device takes it as it is. It counts as
+ * its segments, and is sent if there is room for one, so it may exceed the bound, as it may
+ * exceed byte queue limits. That is too coarse for the bound "auto", which is one of time.
+ * Nor may it stay whole if who made it (a packet socket, a virtual machine) did not say of how
+ * many segments it is.
+ */
+bool inflight_must_segment(const struct inflight *inf, struct sk_buff *skb)
+{
+	u32 limit = READ_ONCE(inf->account.limit), segs = skb_shinfo(skb)->gso_segs;
+
+	if (!segs)
+		return true;
+	if (limit == TC_INFLIGHT_OFF)
+		return false;
+	return limit == TC_INFLIGHT_AUTO || segs > limit || !inflight_goes_whole(skb);
+}
+EXPORT_SYMBOL_GPL(inflight_must_segment);
+
 static bool inflight_has_address(const struct sk_buff *skb)
 {
 	return skb->dev->type == ARPHRD_ETHER && skb_headlen(skb) >= ETH_HLEN;
@@ -233,13 +274,15 @@ static u64 inflight_station_of(const u8 *address)
  *
  * A multicast frame is not counted: it is cloned for its receivers and may wait
  * for the sleepers among them, so it says nothing about the room below. Nor is a
- * GSO packet, whose segments would be missed, nor any packet when memory is
+ * GSO packet that should have been segmented, nor any packet when memory is
  * short; they are never lost. Called under the qdisc lock.
  */
 void inflight_track(struct inflight *inf, struct sk_buff *skb)
 {
 	struct inflight_entry *entry;
 	unsigned long flags;
+	bool missed = false;
+	u16 packets = 1;
 	u64 station = 0;
 
 	if (inf->account.limit == TC_INFLIGHT_OFF)
@@ -250,8 +293,13 @@ void inflight_track(struct inflight *inf, struct sk_buff *skb)
 		station = inflight_station_of(inflight_address(skb));
 	}
 
+	if (skb_is_gso(skb)) {
+		packets = skb_shinfo(skb)->gso_segs;
+		missed = inflight_must_segment(inf, skb);
+	}
+
 	spin_lock_irqsave(&inf->lock, flags);
-	entry = likely(!skb_is_gso(skb)) ? inflight_get_entry(inf) : NULL;
+	entry = likely(!missed) ? inflight_get_entry(inf) : NULL;
 	if (unlikely(!entry)) {
 		inf->untracked++;
 		spin_unlock_irqrestore(&inf->lock, flags);
@@ -263,7 +311,7 @@ void inflight_track(struct inflight *inf, struct sk_buff *skb)
 	inf->following++;
 	inf->sender = current;
 	inflight_note_batch(inf, entry->ticket.number);
-	inflight_account_add(&inf->account, station, skb->len, ktime_get_ns(),
+	inflight_account_add(&inf->account, station, packets, skb->len, ktime_get_ns(),
 			     &entry->ticket);
 	inflight_followed_add(entry, skb);
 	spin_unlock_irqrestore(&inf->lock, flags);
@@ -286,7 +334,7 @@ bool inflight_has_room(struct inflight *inf)
 	unsigned long flags;
 	bool room;
 
-	if (inflight_account_has_room(&inf->account))
+	if (inflight_account_seems_to_have_room(&inf->account))
 		return true;
 
 	/* Look again under the lock: a packet may just have gone. */

@@ -41,16 +41,6 @@ static u32 lasack_segs(const struct sk_buff *skb)
 	return lasack_cb(skb)->gso ? skb_shinfo(skb)->gso_segs : 1;
 }
 
-/*
- * Must a GSO packet be segmented here? If there is a bound below, which is of packets; and if
- * who made it (a packet socket, a virtual machine) did not say of how many segments it is.
- */
-static bool lasack_must_segment(const struct lasack_sched_data *q, const struct sk_buff *skb)
-{
-	return skb_is_gso(skb) &&
-	       (q->config.inflight != TC_INFLIGHT_OFF || !skb_shinfo(skb)->gso_segs);
-}
-
 static bool lasack_over_limit(struct Qdisc *sch)
 {
 	const struct lasack_sched_data *q = qdisc_priv(sch);
@@ -169,7 +159,7 @@ static int lasack_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 
 	lasack_queue_advance(q->queue, ktime_get_ns());
 	q->packets[tcp_segment_parse(skb, &seg)]++;
-	if (unlikely(lasack_must_segment(q, skb)))
+	if (skb_is_gso(skb) && inflight_must_segment(q->below, skb))
 		return lasack_enqueue_segments(skb, &seg, sch, to_free);
 	lasack_queue_add(q->queue, skb, &seg);
 	return lasack_enqueued(skb, sch, to_free);

@@ -9,17 +9,23 @@ has no rule for it; net/sched/sch_api.c, qdisc_tree_reduce_backlog(), is where i
 
 from __future__ import annotations
 
+import platform
 import socket
 import struct
 import subprocess
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from rtnetlink import TC_H_ROOT, Qdisc, Rtnetlink
 
 DEVICE = "dev0"
+DRIVER = "inflight/tests/emulated_driver.ko"
+ROOT = Path(__file__).resolve().parents[2]
 QUEUES = 4
+# What the kernel dequeues for one queue at once, and one packet for another (sch_generic.c).
+GIVEN_BACK = 9
 # These look at a child's next packet by taking it; it counts as sent and as queued then.
 PEEKING = {"tbf", "hfsc", "drr", "qfq", "ets", "netem"}
 MAX_PACKET = 66000  # bytes
@@ -59,8 +65,24 @@ def build(rate: str) -> int:
     return socket.if_nametoindex(DEVICE)
 
 
+def build_stopping() -> int:
+    """dev0, of a driver that stops all its queues early. Return: its index.
+
+    Stopped, the device gives packets back to the root discipline: those that are counted as
+    sent, and yet queued.
+    """
+    clean()
+    modules = ROOT / "build" / "modules" / f"{platform.release()}-um"
+    run("insmod", str(modules / DRIVER), f"queues={QUEUES}", "air_us=1000", "held=4", "wake=2")
+    run("ip", "link", "set", "emu0", "name", DEVICE)
+    run("sysctl", "-qw", f"net.ipv6.conf.{DEVICE}.disable_ipv6=1")
+    run("ip", "link", "set", DEVICE, "txqueuelen", "50", "up")
+    return socket.if_nametoindex(DEVICE)
+
+
 def clean() -> None:
-    """Remove what build() made."""
+    """Remove what build() or build_stopping() made."""
+    subprocess.run(["rmmod", "emulated_driver"], capture_output=True)
     for device in (DEVICE, "far", "bridge"):
         subprocess.run(["ip", "link", "del", device], capture_output=True)
 
@@ -87,17 +109,20 @@ def peeks(kind: str) -> bool:
     return kind in PEEKING
 
 
-def check(qdiscs: Sequence[Qdisc]) -> None:
+def check(qdiscs: Sequence[Qdisc], given_back: int = 0) -> None:
     """Broken unless every level counts what the levels below hold, and the counters of ours add up.
 
     A discipline whose parent peeks may hold one packet more than its children: the one that
-    was taken from them to be looked at.
+    was taken from them to be looked at. One at the root, or below mq, may hold up to
+    `given_back` that the driver did not take.
     """
     by_handle = {qdisc.handle >> 16: qdisc for qdisc in qdiscs if qdisc.handle}
     wrong = []
     for qdisc in qdiscs:
         parent = by_handle.get(qdisc.parent >> 16) if qdisc.parent != TC_H_ROOT else None
         spare = 1 if parent and peeks(parent.kind) else 0
+        if not parent or parent.kind == "mq":
+            spare += given_back
         children = [
             child
             for child in qdiscs

@@ -98,6 +98,7 @@ class Qdisc:
     qlen: int = 0
     backlog: int = 0
     drops: int = 0
+    requeues: int = 0
     options: dict[int, bytes] = field(default_factory=dict)
     xstats: bytes = b""
 
@@ -112,7 +113,8 @@ def _qdisc(body: bytes) -> tuple[int, Qdisc]:
     found = dict(attributes(body[TCMSG.size :]))
     stats = dict(attributes(found.get(TCA_STATS2, b"")))
     sent_bytes, sent = struct.unpack_from("=QI", stats.get(TCA_STATS_BASIC, bytes(12)))
-    qlen, backlog, drops = struct.unpack_from("=III", stats.get(TCA_STATS_QUEUE, bytes(12)))
+    counted = stats.get(TCA_STATS_QUEUE, bytes(16))
+    qlen, backlog, drops, requeues = struct.unpack_from("=IIII", counted)
     return ifindex, Qdisc(
         found[TCA_KIND].rstrip(b"\0").decode(),
         own,
@@ -122,6 +124,7 @@ def _qdisc(body: bytes) -> tuple[int, Qdisc]:
         qlen,
         backlog,
         drops,
+        requeues,
         dict(attributes(found.get(TCA_OPTIONS, b""))),
         found.get(TCA_XSTATS, b""),
     )

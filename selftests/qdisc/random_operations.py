@@ -8,7 +8,9 @@ a smaller limit. What was offered is known from outside, because a packet socket
 
 Run by watched.sh inside a lab kernel, where the modules are loaded:
 
-    random_operations.py [STEPS [SEED [TREE]...]]     10000 steps, seed 1, every tree
+    random_operations.py [--stopping] [STEPS [SEED [TREE]...]]    10000 steps, seed 1, every tree
+
+With --stopping the device has a driver that stops it. Then packets that were dequeued come back.
 """
 
 from __future__ import annotations
@@ -60,6 +62,12 @@ TREES = {
     "ackwrr-lasack": ("root handle 2: ackwrr limit 50 inflight 3",
                       "parent 2:1 handle 11: lasack limit 50"),
 }  # fmt: skip
+STOPPING = TREES | {
+    "lasack-off": ("root handle 1: lasack limit 50 inflight off",),
+    "ackwrr-off": ("root handle 2: ackwrr limit 50 inflight off",),
+    "mq": ("root handle 5: mq",
+           *(f"parent 5:{i} handle {i}1: lasack limit 50 inflight off" for i in range(1, 5))),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -75,19 +83,24 @@ class Operations:
     """The device, its tree of disciplines, and one method for each kind of operation."""
 
     def __init__(
-        self, netlink: Rtnetlink, ifindex: int, rng: random.Random, trees: Sequence[str]
+        self, netlink: Rtnetlink, rng: random.Random, stopping: bool, names: Sequence[str]
     ) -> None:
-        self._netlink, self._ifindex, self._rng = netlink, ifindex, rng
+        self._netlink, self._rng = netlink, rng
+        self._ifindex = lab_network.build_stopping() if stopping else lab_network.build(RATE)
+        self._given_back = lab_network.GIVEN_BACK if stopping else 0
+        trees = STOPPING if stopping else TREES
+        self._trees = {one: trees[one] for one in names or trees}
+        self.came_back = 0
         self.traffic = Traffic(DEVICE, rng)
         self._filters = 0
-        self._trees = trees
         self._tree = ""
         self.rebuild()
 
     def subjects(self) -> dict[int, Subject]:
         """Every discipline of ours by handle; Broken if a level miscounts."""
         qdiscs = self._netlink.qdiscs(self._ifindex)
-        lab_network.check(qdiscs)
+        lab_network.check(qdiscs, self._given_back)
+        self.came_back = max(self.came_back, *(qdisc.requeues for qdisc in qdiscs))
         ours = {qdisc.handle: qdisc for qdisc in qdiscs if qdisc.kind in CHANGES}
         return {
             own: Subject(
@@ -102,7 +115,7 @@ class Operations:
         return self._rng.choice(list(self.subjects().values()))
 
     def _has_classes(self) -> bool:
-        return any("handle 2:" in line for line in TREES[self._tree])
+        return any("handle 2:" in line for line in self._trees[self._tree])
 
     def offered(self) -> int:
         """Traffic in a burst, and what of it came to a discipline."""
@@ -129,7 +142,7 @@ class Operations:
         said = f"{'replace' if flags else 'change'} {before.qdisc.handle >> 16:x}: {words}"
         after = self.subjects()[before.qdisc.handle].qdisc
         try:
-            changes.check(before.qdisc, before.children, after, values)
+            changes.check(before.qdisc, before.children, after, values, self._given_back)
         except Broken as broken:
             raise Broken(f"{said}: {broken}") from None
         return said
@@ -209,9 +222,9 @@ class Operations:
             # Another handle: the old tree goes when the new root is there.
             tc(f"qdisc replace dev {DEVICE} root handle fff: pfifo")
             tc(f"qdisc del dev {DEVICE} root")
-        self._tree = self._rng.choice(self._trees)
+        self._tree = self._rng.choice(list(self._trees))
         self._filters = 0
-        for line in TREES[self._tree]:
+        for line in self._trees[self._tree]:
             tc(f"qdisc add dev {DEVICE} {line}")
         return f"rebuild as {self._tree}"
 
@@ -228,6 +241,17 @@ class Operations:
             self._ifindex, qdisc.parent, qdisc.handle, qdisc.kind, {LIMIT: 50}, NLM_F_CREATE
         )
         return f"delete and add {handle_text(qdisc.parent)}"
+
+    def settle(self) -> None:
+        """All that waits is sent; then nothing is left that a driver gave back."""
+        deadline = time.monotonic() + 60
+        while any(one.qdisc.qlen for one in self.subjects().values()):
+            if time.monotonic() > deadline:
+                raise Broken("packets still wait after a minute")
+            time.sleep(0.1)
+        lab_network.check(self._netlink.qdiscs(self._ifindex))
+        if self._given_back and not self.came_back:
+            raise Broken("the driver gave no packet back")
 
     def look(self) -> str:
         """Classes are listed while flows come and go."""
@@ -255,12 +279,12 @@ def _step(operations: Operations, operation: Callable[[], str]) -> str:
 
 def main(arguments: Sequence[str]) -> int:
     """All steps, or up to the first that breaks something. Exit status: 1 then."""
-    steps = int(arguments[0]) if arguments else 10000
-    seed = int(arguments[1]) if arguments[1:] else 1
+    stopping = arguments[:1] == ["--stopping"]
+    words = arguments[1:] if stopping else arguments
+    steps = int(words[0]) if words else 10000
+    seed = int(words[1]) if words[1:] else 1
     rng = random.Random(seed)
-    netlink = Rtnetlink()
-    ifindex = lab_network.build(RATE)
-    operations = Operations(netlink, ifindex, rng, arguments[2:] or list(TREES))
+    operations = Operations(Rtnetlink(), rng, stopping, words[2:])
     weights: dict[Callable[[], str], int] = {
         operations.change: 60, operations.replace: 12, operations.refused: 10,
         operations.down_up: 4, operations.filters: 4, operations.rebuild: 2,
@@ -279,12 +303,16 @@ def main(arguments: Sequence[str]) -> int:
             done_by[label] = done_by.get(label, 0) + 1
             if rng.random() < 0.5:
                 time.sleep(rng.random() * 0.04)
+        label = "settle"
+        operations.settle()
     except (Broken, NetlinkError, OSError, KeyError) as error:
         number = sum(done_by.values()) + 1
         ktap.result(False, f"step {number} ({label}), seed {seed}: {error!r}", f"before: {done}")
         return ktap.end()
     tally = ", ".join(f"{count} {label}" for label, count in sorted(done_by.items()))
-    ktap.result(True, f"{steps} operations under {operations.traffic.offered} packets: {tally}")
+    came_back = f", {operations.came_back} packets came back to one" if stopping else ""
+    packets = f"{operations.traffic.offered} packets{came_back}"
+    ktap.result(True, f"{steps} operations under {packets}: {tally}")
     lab_network.clean()
     return ktap.end()
 

@@ -22,7 +22,10 @@ ACK_SKIP = (
 # Options of `apbed boot`: the default line's kernel, and that with KASAN, lockdep and so on.
 DEFAULT, DEBUG = "", "--debug"
 KUNIT = "-c 'kernel/common/tests/kunit.sh build/modules/$(uname -r)-um'"
-OPERATIONS = "'qdisc/random_operations.py 2000' qdisc/refusals.py qdisc/ack_queue.py"
+OPERATIONS = (
+    "'qdisc/random_operations.py 2000' 'qdisc/random_operations.py --stopping 1000' "
+    "qdisc/refusals.py qdisc/ack_queue.py"
+)
 LAB_LIMIT_S = 14400  # processor seconds of one boot; silence ends it long before
 DISTRO = "x86-64 with apt and the package linux-image-amd64"
 
@@ -51,6 +54,7 @@ def suites() -> list[Suite]:
         Suite("attacks", _boot(DEFAULT, f"{QDISC}/attacks.sh")),
         Suite("kunit-debug", _boot(DEBUG, KUNIT)),
         Suite("tdc", _boot(DEFAULT, TDC)),
+        Suite("gso", _boot(DEFAULT, f"{QDISC}/gso.sh")),
         Suite("inflight-life", _boot(DEBUG, f"{QDISC}/inflight_life.sh")),
         Suite("medium-core", "make -C testbed/medium check"),
         Suite("kunit", _boot(DEFAULT, KUNIT)),
@@ -115,7 +119,8 @@ def _long() -> Iterator[Suite]:
         "fuzz-packets-10m": f"{QDISC}/fuzz_packets.sh 10000000 2",
         "parents-60s": f"{LAB}/watched.sh 'qdisc/parents.py 60'",
         "fuzz-netlink-100k": f"{LAB}/watched.sh 'qdisc/fuzz_netlink.py 100000 2'",
-        "operations-10k": f"{LAB}/watched.sh 'qdisc/random_operations.py 10000'",
+        "operations-10k": f"{LAB}/watched.sh 'qdisc/random_operations.py 10000' "
+        "'qdisc/random_operations.py --stopping 10000'",
     }
     for name, script in commands.items():
         yield Suite(name, _boot(DEBUG, script), slow=True)
@@ -148,7 +153,7 @@ def _series() -> Iterator[Suite]:
 def _smp() -> Iterator[Suite]:
     """Several processors, emulated, under each checker: two minutes, and ten."""
     for checker in ("kasan", "kcsan"):
-        boot = f".venv/bin/apbed smp boot {checker} --limit {LAB_LIMIT_S} -- sh {QDISC}/smp.sh"
+        boot = f".venv/bin/apbed smp boot --limit {LAB_LIMIT_S} {checker} -- sh {QDISC}/smp.sh"
         yield Suite(f"smp-{checker}", f"{boot} 120", slow=True, may_skip=DISTRO)
         yield Suite(f"smp-{checker}-10min", f"{boot} 600", slow=True, may_skip=DISTRO)
 

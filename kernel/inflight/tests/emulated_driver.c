@@ -2,8 +2,8 @@
 /*
  * A network device that frees its packets when some Wi-Fi driver would.
  *
- * Principle: the link sends a packet in 250 us, whatever its size, one after the
- * other, and says of itself that it is one of 65 Mb/s, as 802.11n over one
+ * Principle: the link sends a packet in 250 us ("air_us"), whatever its size, one after
+ * the other, and says of itself that it is one of 65 Mb/s, as 802.11n over one
  * stream is. Nothing is received. What a driver does with a packet until it has
  * been sent is the parameter "behaviour":
  *
@@ -18,7 +18,8 @@
  *
  *	insmod emulated_driver.ko behaviour=bus queues=4
  *
- * makes the device emu0. With one queue it has byte queue limits, so the stack
+ * makes the device emu0. Its queues stop when the driver has "held" packets, and go on
+ * when it has "wake" of them left. With one queue it has byte queue limits, so the stack
  * dequeues in bulk; with several the stack does that too, in another way. The
  * driver with a worker has none: they would bound its own queue.
  */
@@ -34,12 +35,9 @@
 #include <linux/workqueue.h>
 #include <net/sock.h>
 
-#define AIR_NS		(250 * NSEC_PER_USEC)
 #define BUS_NS		(40 * NSEC_PER_USEC)
 #define LATE_NS		(500 * NSEC_PER_MSEC)
 #define CHIP		64U	/* packets */
-#define HELD_MAX	450U	/* packets, when the queues stop; */
-#define HELD_WAKE	200U	/* and when they go on: what waited is dequeued in bulk */
 
 enum behaviour { AIR, LATE, BUS, ORPHAN, COPY, WORKER, MOVE, CLONE };
 
@@ -52,6 +50,13 @@ static char *behaviour = "air";
 module_param(behaviour, charp, 0444);
 static uint queues = 1;
 module_param(queues, uint, 0444);
+static uint air_us = 250;
+module_param(air_us, uint, 0444);
+/* Packets: early enough that what waited is dequeued in bulk. */
+static uint held = 450;
+module_param(held, uint, 0444);
+static uint wake = 200;
+module_param(wake, uint, 0444);
 
 struct emulated {
 	struct hrtimer		timer;
@@ -89,7 +94,7 @@ static u64 emulated_until(struct emulated *emu, u64 now)
 		emu->bus_free = max3(emu->bus_free, now, *slot) + BUS_NS;
 		at = emu->bus_free;
 	}
-	emu->air_free = max(emu->air_free, at) + AIR_NS;
+	emu->air_free = max(emu->air_free, at) + air_us * NSEC_PER_USEC;
 	*slot = emu->air_free;
 	if (acts == BUS)
 		return at;
@@ -123,7 +128,7 @@ static enum hrtimer_restart emulated_timer(struct hrtimer *timer)
 		__skb_unlink(skb, &emu->held);
 		__skb_queue_tail(&done, skb);
 	}
-	if (skb_queue_len(&emu->held) <= HELD_WAKE)
+	if (skb_queue_len(&emu->held) <= wake)
 		netif_tx_wake_all_queues(device);
 	spin_unlock(&emu->lock);
 
@@ -191,7 +196,7 @@ static netdev_tx_t emulated_xmit(struct sk_buff *skb, struct net_device *dev)
 	spin_lock(&emu->lock);
 	if (byte_queue_limits)
 		netdev_tx_sent_queue(netdev_get_tx_queue(dev, 0), skb->len);
-	if (skb_queue_len(&emu->held) + skb_queue_len(&emu->fresh) >= HELD_MAX)
+	if (skb_queue_len(&emu->held) + skb_queue_len(&emu->fresh) >= held)
 		netif_tx_stop_all_queues(dev);
 	if (acts == WORKER) {
 		__skb_queue_tail(&emu->fresh, skb);

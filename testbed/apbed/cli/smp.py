@@ -12,7 +12,7 @@ EXAMPLES = """\
 examples:
   apbed smp build kasan
   make -C kernel KDIR="$(apbed smp tree kasan)"
-  apbed smp boot kcsan --cpus 4 -- sh selftests/qdisc/smp.sh 120
+  apbed smp boot --cpus 4 kcsan -- sh selftests/qdisc/smp.sh 120
 
 The host's file system is the root, read-only; KVM is not used. Time is the host's.
 """
@@ -63,4 +63,6 @@ def _boot(args: argparse.Namespace) -> int:
     command = args.words[1:] if args.words[:1] == ["--"] else args.words
     if not command:
         raise ApbedError("boot needs a command: apbed smp boot CHECKER -- COMMAND [ARG]...")
+    if args.words[0].startswith("-") and args.words[0] != "--":
+        raise ApbedError(f"put {args.words[0]} before the checker: apbed smp boot [OPTION] CHECKER")
     return smp.boot(args.checker, command, args.cpus, args.limit)

@@ -42,7 +42,7 @@ BOOT_WORDS = "console=ttyS0 quiet loglevel=1 panic=-1 no_timer_check"
 
 INIT = """\
 #!/bin/busybox sh
-for module in /modules/*; do /bin/busybox insmod "$module"; done
+for module in /modules/*; do [ ! -e "$module" ] || /bin/busybox insmod "$module"; done
 at=/host
 /bin/busybox mount -t 9p -o trans=virtio,version=9p2000.L,ro,msize=262144,cache=loose host $at
 /bin/busybox mount -t devtmpfs none $at/dev
@@ -50,8 +50,8 @@ exec > $at/dev/ttyS0 2>&1 < $at/dev/null
 /bin/busybox mount -t proc none $at/proc
 /bin/busybox mount -t sysfs none $at/sys
 /bin/busybox mount -t tmpfs none $at/run
-/bin/busybox mount -t tracefs none $at/sys/kernel/tracing
-/bin/busybox mount -t securityfs none $at/sys/kernel/security
+[ ! -d $at/sys/kernel/tracing ] || /bin/busybox mount -t tracefs none $at/sys/kernel/tracing
+[ ! -d $at/sys/kernel/security ] || /bin/busybox mount -t securityfs none $at/sys/kernel/security
 /bin/busybox mkdir -p $at/run/tmp $at/run/netns
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export HOME=/run TMPDIR=/run/tmp LANG=C.UTF-8 DISTRO_MODULES={modules}
