@@ -120,17 +120,12 @@ static int ackwrr_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
 	return ret;
 }
 
-/*
- * A GSO packet stays whole, unless there is a bound below, which is of packets, or who made
- * it (a packet socket, a virtual machine) did not say of how many segments it is.
- */
 static int ackwrr_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 			  struct sk_buff **to_free)
 {
 	const struct ackwrr_sched_data *q = qdisc_priv(sch);
 
-	if (unlikely(skb_is_gso(skb)) && (!skb_shinfo(skb)->gso_segs ||
-					  inflight_limit(q->below) != TC_INFLIGHT_OFF))
+	if (unlikely(skb_is_gso(skb)) && inflight_must_segment(q->below, skb))
 		return gso_enqueue_segments(skb, sch, to_free, ackwrr_enqueue_one);
 	return ackwrr_enqueue_one(skb, sch, to_free);
 }
