@@ -13,6 +13,10 @@
  * If no connection of a class counts, all its new ones together count as one. Then each of them
  * counts after ACKWRR_NEW_NS.
  *
+ * A FIN or RST ends a connection at once. Anybody may have sent it: one that goes on
+ * moving bytes counts again at once too. No more than ACKWRR_COUNTED of a class
+ * count, whatever is forged: no weight is larger with fixed weights.
+ *
  * No queue, no lock, no clock of its own.
  */
 #include <linux/limits.h>
@@ -36,19 +40,39 @@ void ackwrr_active_clear(struct ackwrr_active *active)
 void ackwrr_activity_refresh(struct ackwrr_active *active,
 			     struct ackwrr_activity *activity, u64 now)
 {
-	if (!ackwrr_activity_counts(activity))
+	if (activity->seen == now || !ackwrr_activity_counts(activity))
 		return;
 	list_move_tail(&activity->node, &active->line);
 	activity->seen = now;
 }
 
-void ackwrr_activity_stop(struct ackwrr_active *active, struct ackwrr_activity *activity)
+static void ackwrr_activity_start(struct ackwrr_active *active,
+				  struct ackwrr_activity *activity, u64 now)
+{
+	if (active->count >= ACKWRR_COUNTED)
+		return;
+	list_add_tail(&activity->node, &active->line);
+	activity->seen = now;
+	activity->ended = false;
+	active->count++;
+}
+
+/* It falls silent, or, if @ended, has said that it ends. */
+void ackwrr_activity_stop(struct ackwrr_active *active, struct ackwrr_activity *activity,
+			  bool ended)
 {
 	activity->moved = 0;
 	if (!ackwrr_activity_counts(activity))
 		return;
 	list_del_init(&activity->node);
+	activity->ended = ended;
 	active->count--;
+}
+
+/* It counted when it said that it ends, and has gone on since. */
+static bool ackwrr_activity_goes_on(const struct ackwrr_activity *activity, u64 now)
+{
+	return activity->ended && now - activity->seen <= ACKWRR_WINDOW_NS;
 }
 
 /* Does a new connection use its share? If not, the comparison starts anew. */
@@ -85,7 +109,7 @@ void ackwrr_activity_moved(struct ackwrr_active *active, struct ackwrr_activity 
 		activity->begun_at = clock;
 	}
 	activity->bytes += bytes;
-	activity->moved = min_t(u64, (u64)activity->moved + bytes, U32_MAX);
+	activity->moved = min_t(u64, (u64)activity->moved + bytes, S32_MAX);
 	if (activity->bytes < ACKWRR_ACTIVE_BYTES)
 		return;
 	activity->since = now;
@@ -95,11 +119,8 @@ void ackwrr_activity_moved(struct ackwrr_active *active, struct ackwrr_activity 
 		return;
 	}
 	active->new_seen = now;
-	if (!ackwrr_activity_lasts(activity, clock, now))
-		return;
-	list_add_tail(&activity->node, &active->line);
-	activity->seen = now;
-	active->count++;
+	if (ackwrr_activity_goes_on(activity, now) || ackwrr_activity_lasts(activity, clock, now))
+		ackwrr_activity_start(active, activity, now);
 }
 
 /* A connection that counts, but has been silent for too long at @now (ns); or NULL. */

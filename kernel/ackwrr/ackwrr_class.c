@@ -30,7 +30,7 @@ static int ackwrr_graft(struct Qdisc *sch, unsigned long cl, struct Qdisc *new,
 	*old = fifo_child_graft(sch, cl, q->limit, new, &class->child);
 	sch_tree_lock(sch);
 	class->own_child = !new && class->child != &noop_qdisc;
-	if (q->flows.places) {
+	if (q->flows.table) {
 		ackwrr_flows_clear(&q->flows);
 		ackwrr_fifo_forget_flows(q);
 	}

@@ -4,10 +4,14 @@
  *
  * Principle: with "weights auto" each connection may have only a few ACKs in the FIFO. More
  * ACKs that wait would only make the sender's window grow and use airtime. A connection's
- * newest ACK says all that the older ones said, so the oldest is dropped for it. A
- * connection's only ACK always finds room and always stays: without it the sender would have
- * to wait for its time-out. For this the FIFO may hold one ACK more for each connection in the
+ * newest ACK says all that the older ones said, so one of these is dropped for it. The newest
+ * always finds room and always stays: without it the sender would have to wait for its
+ * time-out. For this the FIFO may hold one ACK more for each connection in the
  * table, so it is bounded.
+ *
+ * The ACKs that wait are spread over what they acknowledge. If they were those of a burst's end,
+ * the first would acknowledge a whole window, and its sender would send that at once. Whose
+ * oldest ACK goes next, ackwrr_turn.c says.
  *
  * A packet remembers its connection, so that it need not be parsed again when it leaves. The
  * ACKs of a connection are linked, the oldest first. In the FIFO of ACKs skb->prev is the
@@ -20,7 +24,9 @@
 #include <net/sch_generic.h>
 #include "ackwrr/ackwrr_fifo.h"
 #include "ackwrr/ackwrr_qdisc.h"
+#include "ackwrr/ackwrr_turn.h"
 #include "common/fifo_child.h"
+#include "common/gso_enqueue.h"
 
 /* With auto a connection may have that part of "limit" in the FIFO of ACKs. */
 #define ACKWRR_ACK_SHARE	8
@@ -31,11 +37,11 @@ struct ackwrr_skb_cb {
 	u32	place:30,	/* of its connection, from 1; 0: none */
 		listed:1,	/* among the connection's pure ACKs */
 		ack:1;		/* ack_seq is valid */
-	u32	ack_seq;
-	union {
+	union {		/* in no two cache lines */
 		u32		payload;	/* bytes, unless listed */
 		struct sk_buff	*younger;	/* the connection's next ACK, if listed */
 	};
+	u32	ack_seq;
 } __packed __aligned(4);
 
 static struct ackwrr_skb_cb *ackwrr_cb(const struct sk_buff *skb)
@@ -47,7 +53,7 @@ static struct ackwrr_skb_cb *ackwrr_cb(const struct sk_buff *skb)
 static struct ackwrr_flow *ackwrr_cb_flow(const struct ackwrr_sched_data *q,
 					  const struct ackwrr_skb_cb *cb)
 {
-	return cb->place ? &q->flows.places[cb->place - 1] : NULL;
+	return cb->place ? ackwrr_flow_at(&q->flows, cb->place - 1) : NULL;
 }
 
 /* The packet leaves the FIFO; if it is listed, it is its connection's oldest ACK. */
@@ -58,18 +64,12 @@ static void ackwrr_cb_leave(struct ackwrr_sched_data *q, const struct ackwrr_skb
 	if (!flow)
 		return;
 	if (cb->listed) {
+		if (flow->before_newest == flow->oldest_ack)
+			flow->before_newest = NULL;
 		flow->oldest_ack = cb->younger;
 		flow->acks--;
 	}
 	ackwrr_flow_left(&q->flows, flow);
-}
-
-/* A packet has been taken off the head of the FIFO of ACKs. */
-static void ackwrr_fifo_unlink_head(struct Qdisc *fifo, struct sk_buff *skb)
-{
-	skb->prev = NULL;
-	if (fifo->q.head)
-		fifo->q.head->prev = NULL;
 }
 
 /* Wherever it stands in the FIFO of ACKs. */
@@ -91,16 +91,39 @@ static void ackwrr_fifo_unlink(struct Qdisc *fifo, struct sk_buff *skb)
 	qdisc_qstats_backlog_dec(fifo, skb);
 }
 
+/*
+ * Does the ACK that arrives take the place of the newest one that waits? Not if that one is far
+ * from the one before it: @most ACKs shall be spread evenly over all that is not acknowledged yet.
+ */
+static bool ackwrr_fifo_replaces(const struct ackwrr_flow *flow, const struct tcp_segment *seg,
+				 u32 most)
+{
+	const struct ackwrr_skb_cb *newest, *before;
+	u32 from;
+
+	if (!flow->before_newest)
+		return false;
+	newest = ackwrr_cb(flow->newest_ack);
+	before = ackwrr_cb(flow->before_newest);
+	if (!seg->ack || !newest->ack || !before->ack ||
+	    (s32)(seg->ack_seq - newest->ack_seq) < 0)
+		return false;
+	from = flow->sent ? flow->last_sent : ackwrr_cb(flow->oldest_ack)->ack_seq;
+	return (u64)(newest->ack_seq - before->ack_seq) * most < 2ULL * (seg->ack_seq - from);
+}
+
 /* The ACK to drop when one more of @flow arrives; NULL if none has to be, or can be. */
 static struct sk_buff *ackwrr_fifo_victim(const struct ackwrr_sched_data *q,
-					  const struct ackwrr_flow *flow)
+					  const struct ackwrr_flow *flow,
+					  const struct tcp_segment *seg)
 {
+	u32 most = max(q->limit / ACKWRR_ACK_SHARE, 1U);
 	const struct Qdisc *fifo = q->classes[ACKWRR_ACK].child;
 	const struct ackwrr_flow *owner;
 	struct sk_buff *head;
 
-	if (flow && flow->acks >= max(q->limit / ACKWRR_ACK_SHARE, 1U))
-		return flow->oldest_ack;
+	if (flow && flow->acks >= most)
+		return ackwrr_fifo_replaces(flow, seg, most) ? flow->newest_ack : flow->oldest_ack;
 	if (fifo->q.qlen < q->limit)
 		return NULL;
 	head = fifo->q.head;
@@ -122,7 +145,8 @@ static void ackwrr_fifo_drop(struct Qdisc *sch, struct sk_buff *skb, struct sk_b
 	qdisc_qstats_drop(fifo);
 	qdisc_qlen_dec(sch);
 	qstats_backlog_sub(sch, len);
-	qdisc_drop(skb, sch, to_free);
+	__qdisc_qstats_drop(sch, gso_segments(skb));
+	__qdisc_drop(skb, to_free);
 	qdisc_tree_reduce_backlog(sch, 1, len);
 }
 
@@ -132,7 +156,7 @@ static void ackwrr_cb_fill(struct ackwrr_sched_data *q, struct sk_buff *skb, int
 	struct ackwrr_skb_cb *cb = ackwrr_cb(skb);
 
 	cb->arrival = q->arrivals++;
-	cb->place = flow ? flow - q->flows.places + 1 : 0;
+	cb->place = flow ? flow_table_number(q->flows.table, &flow->entry) + 1 : 0;
 	cb->listed = flow && class == ACKWRR_ACK && seg->pure_ack;
 	cb->ack = seg->ack;
 	cb->ack_seq = seg->ack_seq;
@@ -143,16 +167,30 @@ static void ackwrr_cb_fill(struct ackwrr_sched_data *q, struct sk_buff *skb, int
 }
 
 /* The packet is in the FIFO now. */
-static void ackwrr_flow_join(struct ackwrr_flow *flow, struct sk_buff *skb)
+static void ackwrr_flow_join(struct ackwrr_sched_data *q, struct ackwrr_flow *flow,
+			     struct sk_buff *skb)
 {
-	ackwrr_flow_waits(flow);
+	flow->waiting++;
 	if (!ackwrr_cb(skb)->listed)
 		return;
-	if (flow->acks++)
+	if (flow->acks++) {
 		ackwrr_cb(flow->newest_ack)->younger = skb;
-	else
+		flow->before_newest = flow->newest_ack;
+	} else {
 		flow->oldest_ack = skb;
+		flow->before_newest = NULL;
+	}
 	flow->newest_ack = skb;
+	ackwrr_turn_join(&q->flows, flow);
+}
+
+/* The newest ACK, before which there are others, is going to be dropped. */
+static void ackwrr_flow_unlist_newest(struct ackwrr_flow *flow)
+{
+	ackwrr_cb(flow->newest_ack)->listed = 0;
+	flow->newest_ack = flow->before_newest;
+	ackwrr_cb(flow->newest_ack)->younger = NULL;
+	flow->acks--;
 }
 
 /**
@@ -176,10 +214,12 @@ int ackwrr_fifo_enqueue(struct sk_buff *skb, struct Qdisc *sch, int class,
 	int ret;
 
 	if (ackwrr_is_counted(q, class)) {
-		victim = ackwrr_fifo_victim(q, flow);
+		victim = ackwrr_fifo_victim(q, flow, seg);
 		if (!victim && !flow && fifo->q.qlen >= q->limit) {
 			qdisc_qstats_drop(fifo);
-			return qdisc_drop(skb, sch, to_free);
+			__qdisc_qstats_drop(sch, gso_segments(skb));
+			__qdisc_drop(skb, to_free);
+			return NET_XMIT_DROP;
 		}
 		skb->prev = fifo->q.tail;
 	}
@@ -187,12 +227,41 @@ int ackwrr_fifo_enqueue(struct sk_buff *skb, struct Qdisc *sch, int class,
 	ret = child_enqueue(skb, sch, fifo, to_free);
 	if (ret != NET_XMIT_SUCCESS)
 		return ret;
+	if (victim && flow && victim != flow->oldest_ack && victim == flow->newest_ack)
+		ackwrr_flow_unlist_newest(flow);
 	if (flow)
-		ackwrr_flow_join(flow, skb);
+		ackwrr_flow_join(q, flow, skb);
 	/* Now, so that neither the FIFO nor its parents look empty meanwhile. */
 	if (victim)
 		ackwrr_fifo_drop(sch, victim, to_free);
 	return ret;
+}
+
+/**
+ * ackwrr_fifo_dequeue() - the next packet of a class that has our FIFO
+ * @q: the discipline
+ * @class: enum ackwrr_which
+ *
+ * What is no ACK of a connection goes when it is the first.
+ *
+ * Return: the packet, for ackwrr_fifo_taken(); or NULL: there is none.
+ */
+struct sk_buff *ackwrr_fifo_dequeue(struct ackwrr_sched_data *q, int class)
+{
+	struct Qdisc *fifo = q->classes[class].child;
+	struct sk_buff *skb = fifo->q.head;
+	struct ackwrr_flow *flow;
+
+	if (!skb || !ackwrr_is_counted(q, class))
+		return qdisc_dequeue_head(fifo);
+	if (ackwrr_cb(skb)->listed) {
+		flow = ackwrr_turn_next(&q->flows);
+		ackwrr_turn_taken(flow);
+		skb = flow->oldest_ack;
+	}
+	ackwrr_fifo_unlink(fifo, skb);
+	qdisc_bstats_update(fifo, skb);
+	return skb;
 }
 
 /**
@@ -209,8 +278,6 @@ struct ackwrr_flow *ackwrr_fifo_taken(struct ackwrr_sched_data *q, int class,
 {
 	const struct ackwrr_skb_cb *cb = ackwrr_cb(skb);
 
-	if (ackwrr_is_counted(q, class))
-		ackwrr_fifo_unlink_head(q->classes[class].child, skb);
 	moved->payload = cb->listed ? 0 : cb->payload;
 	moved->ack = cb->ack;
 	moved->ack_seq = cb->ack_seq;
@@ -271,17 +338,33 @@ static void ackwrr_fifo_trim_one(struct Qdisc *sch, int class, unsigned int *pac
 	struct sk_buff *skb;
 
 	while (fifo->q.qlen > q->limit) {
-		skb = qdisc_dequeue_peeked(fifo);
-		if (!skb)
-			break;
+		skb = fifo->q.head;
+		if (ackwrr_is_counted(q, class))
+			ackwrr_fifo_unlink(fifo, skb);
+		else
+			qdisc_dequeue_head(fifo);
 		if (ackwrr_is_auto(q))
 			ackwrr_fifo_taken(q, class, skb, &moved);
 		(*packets)++;
 		*bytes += qdisc_pkt_len(skb);
 		qdisc_qstats_drop(fifo);
-		qdisc_qstats_drop(sch);
+		__qdisc_qstats_drop(sch, gso_segments(skb));
 		rtnl_kfree_skbs(skb, skb);
 	}
+}
+
+/* The packets that wait in a class, a GSO packet of our FIFO as its segments. */
+u32 ackwrr_fifo_segments(const struct ackwrr_sched_data *q, int class)
+{
+	const struct Qdisc *child = q->classes[class].child;
+	const struct sk_buff *skb;
+	u32 segments = 0;
+
+	if (!q->classes[class].own_child)
+		return child->q.qlen;
+	for (skb = child->q.head; skb; skb = skb->next)
+		segments += gso_segments(skb);
+	return segments;
 }
 
 /* A smaller limit takes the oldest packets. The parents are told once. */

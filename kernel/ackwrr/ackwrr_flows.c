@@ -14,36 +14,67 @@
  * ACKWRR_RELEASE_NS, the charge for the others is undone. So what is charged is what has
  * arrived plus what is on its way. What new connections move is charged when it arrives.
  *
- * Memory is bounded: every place is allocated at once. A new connection takes an unused place,
- * else the place of the connection that does not count and was silent longest, else the place
- * of one that counts. A connection with packets in our FIFOs keeps its place, because these
- * packets refer to it. The hash is keyed, and the whole key is compared.
+ * An ACK number far from the last one is not believed. It becomes a candidate, and if the next
+ * ACK is near the candidate, counting begins anew there. If it is further away than a window is,
+ * several must be near each other. If that is behind the last number, what
+ * was charged since is given back: the next real ACKs undo what forged ACKs did.
+ *
+ * Memory is bounded (common/flow_table.c). A connection with packets in our FIFOs keeps its
+ * place, because these packets refer to it. A connection that counts keeps its place too. The
+ * other places are for connections that may come to count.
  */
 #include <linux/bits.h>
-#include <linux/hash.h>
-#include <linux/log2.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
-#include <linux/mm.h>
-#include <linux/random.h>
-#include <linux/siphash.h>
 #include <linux/string.h>
 #include <linux/time64.h>
 #include "ackwrr/ackwrr_flows.h"
+#include "ackwrr/ackwrr_turn.h"
 
 #define ACKWRR_RELEASE_NS	NSEC_PER_SEC
-#define ACKWRR_BUCKETS		(2 * ACKWRR_FLOWS)
 
+/* How far from the last ACK number one is believed at once, either way; bytes. */
+#define ACKWRR_BELIEVED		(192U << 10)
+/* One that is further, by a window after a loss, needs another that is near it; bytes. */
+#define ACKWRR_WINDOW		(1024U << 10)
+/* One that is still further needs so many more. */
+#define ACKWRR_STRANGERS	7
 /*
- * No honest ACK acknowledges more at once than the largest window that TCP can
- * offer (RFC 7323, 2.3: 65535 << 14 bytes).
+ * No more than the largest window that TCP can offer is on its way (RFC 7323, 2.3:
+ * 65535 << 14 bytes).
  */
-#define ACKWRR_MAX_ACKED	(65535U << 14)
+#define ACKWRR_RELEASED_MAX	(65535U << 14)
+/* So much may be given back, bytes. */
+#define ACKWRR_UNPROVEN_MAX	(1024U << 10)
 
 static bool ackwrr_flow_counts(const struct ackwrr_flow *flow)
 {
 	return ackwrr_activity_counts(&flow->activity[ACKWRR_DATA]) ||
 	       ackwrr_activity_counts(&flow->activity[ACKWRR_ACK]);
+}
+
+/**
+ * ackwrr_flow_settle() - a connection keeps its place, or may be forgotten
+ * @flows: the connections
+ * @flow: one of them, after a packet of it has come or gone
+ */
+void ackwrr_flow_settle(struct ackwrr_flows *flows, struct ackwrr_flow *flow)
+{
+	bool busy = flow->waiting || flow->in_turns || ackwrr_flow_counts(flow);
+
+	if (busy == flow->entry.busy)
+		return;
+	if (busy)
+		flow_table_wake(flows->table, &flow->entry);
+	else
+		flow_table_idle(flows->table, &flow->entry, flows->now >> FLOW_TIME_SHIFT);
+}
+
+/* A packet of the connection has left our FIFO, sent or not. */
+void ackwrr_flow_left(struct ackwrr_flows *flows, struct ackwrr_flow *flow)
+{
+	if (!--flow->waiting)
+		ackwrr_flow_settle(flows, flow);
 }
 
 /* The released bytes do not arrive any more: their charge is undone. */
@@ -60,6 +91,8 @@ static void ackwrr_flow_release_ages(struct ackwrr_flow *flow, struct ackwrr_sha
 {
 	u64 age = min_t(u64, now - flow->released_at, ACKWRR_RELEASE_NS);
 
+	if (!age)
+		return;
 	flow->released_at = now;
 	if (flow->released)
 		ackwrr_flow_give_back(flow, share,
@@ -67,20 +100,22 @@ static void ackwrr_flow_release_ages(struct ackwrr_flow *flow, struct ackwrr_sha
 }
 
 static void ackwrr_flow_stop(struct ackwrr_flows *flows, struct ackwrr_flow *flow,
-			     int class, struct ackwrr_share *share)
+			     int class, struct ackwrr_share *share, bool ended)
 {
 	if (class == ACKWRR_ACK && flow->released)
 		ackwrr_flow_give_back(flow, share, flow->released);
-	ackwrr_activity_stop(&flows->active[class], &flow->activity[class]);
+	ackwrr_activity_stop(&flows->active[class], &flow->activity[class], ended);
 }
 
+/* It says that it ends: the first to be forgotten, unless it goes on. */
 static void ackwrr_flow_end(struct ackwrr_flows *flows, struct ackwrr_flow *flow,
 			    struct ackwrr_share *share)
 {
 	int class;
 
 	for (class = 0; class < ACKWRR_CLASSES; class++)
-		ackwrr_flow_stop(flows, flow, class, share);
+		ackwrr_flow_stop(flows, flow, class, share, true);
+	flow->entry.finished = 1;
 }
 
 static void ackwrr_flow_charge(const struct ackwrr_flow *flow, struct ackwrr_share *share,
@@ -96,67 +131,51 @@ static void ackwrr_flow_charge(const struct ackwrr_flow *flow, struct ackwrr_sha
 
 /* Bytes moved one way. */
 static void ackwrr_flow_moved(struct ackwrr_flows *flows, struct ackwrr_flow *flow,
-			      const struct ackwrr_share *share, int class, u32 bytes, u64 now)
+			      const struct ackwrr_share *share, int class, u32 bytes)
 {
+	if (!bytes)
+		return;
+	flow->entry.finished = 0;
 	ackwrr_activity_moved(&flows->active[class], &flow->activity[class],
-			      share->clocks[class], bytes, now);
+			      share->clocks[class], bytes, flows->now);
+}
+
+/* Those that count and have been silent for too long. */
+static void ackwrr_flows_expire(struct ackwrr_flows *flows, struct ackwrr_share *share,
+				int class)
+{
+	struct ackwrr_active *active = &flows->active[class];
+	struct ackwrr_activity *silent;
+	struct ackwrr_flow *flow;
+
+	while ((silent = ackwrr_active_silent(active, flows->now))) {
+		flow = container_of(silent, struct ackwrr_flow, activity[class]);
+		if (class == ACKWRR_ACK && flow->acks) {
+			ackwrr_activity_refresh(active, silent, flows->now);
+		} else {
+			ackwrr_flow_stop(flows, flow, class, share, false);
+			ackwrr_flow_settle(flows, flow);
+		}
+	}
 }
 
 /**
- * ackwrr_flows_advance() - the estimates follow what there is now
+ * ackwrr_flows_advance() - time goes on
  * @flows: the connections
- * @share: the estimates
- * @now: ns
+ * @share: the estimates, which follow what there is now
+ * @now: ns; it need not be finer than milliseconds
  */
 void ackwrr_flows_advance(struct ackwrr_flows *flows, struct ackwrr_share *share, u64 now)
 {
 	u32 counts[ACKWRR_CLASSES];
 	int class;
 
-	if (now < share->next_step)
-		return;
-	for (class = 0; class < ACKWRR_CLASSES; class++)
-		counts[class] = ackwrr_active_connections(&flows->active[class], now);
-	ackwrr_share_advance(share, counts, now);
-}
-
-/* At most one connection of each class per packet, because no packet makes more than one active. */
-static void ackwrr_flows_expire(struct ackwrr_flows *flows, struct ackwrr_share *share,
-				u64 now)
-{
-	struct ackwrr_activity *silent;
-	struct ackwrr_flow *flow;
-	int class;
-
+	flows->now = now;
 	for (class = 0; class < ACKWRR_CLASSES; class++) {
-		silent = ackwrr_active_silent(&flows->active[class], now);
-		if (!silent)
-			continue;
-		flow = container_of(silent, struct ackwrr_flow, activity[class]);
-		if (class == ACKWRR_ACK && flow->acks)
-			ackwrr_activity_refresh(&flows->active[class], silent, now);
-		else
-			ackwrr_flow_stop(flows, flow, class, share);
+		ackwrr_flows_expire(flows, share, class);
+		counts[class] = ackwrr_active_connections(&flows->active[class], now);
 	}
-}
-
-static struct hlist_head *ackwrr_bucket(struct ackwrr_flows *flows,
-					const struct segment_key *key)
-{
-	return &flows->buckets[siphash(key, sizeof(*key), &flows->hash_key) &
-			       (ACKWRR_BUCKETS - 1)];
-}
-
-static struct ackwrr_flow *ackwrr_lookup(const struct hlist_head *bucket,
-					 const struct segment_key *key)
-{
-	struct ackwrr_flow *flow;
-
-	hlist_for_each_entry(flow, bucket, hash_node) {
-		if (segment_key_equal(&flow->key, key))
-			return flow;
-	}
-	return NULL;
+	ackwrr_share_advance(share, counts, now);
 }
 
 /**
@@ -166,154 +185,177 @@ static struct ackwrr_flow *ackwrr_lookup(const struct hlist_head *bucket,
  *
  * Return: the connection, or NULL: it is not known.
  */
-struct ackwrr_flow *ackwrr_flows_find(struct ackwrr_flows *flows,
+struct ackwrr_flow *ackwrr_flows_find(const struct ackwrr_flows *flows,
 				      const struct tcp_segment *seg)
 {
+	struct flow_entry *entry;
+
 	if (!segment_has_key(seg))
 		return NULL;
-	return ackwrr_lookup(ackwrr_bucket(flows, &seg->key), &seg->key);
-}
-
-/* An unused place. If there is none, the place of a connection without packets; or NULL. */
-static struct ackwrr_flow *ackwrr_flows_place(struct ackwrr_flows *flows,
-					      struct ackwrr_share *share)
-{
-	struct list_head *line = !list_empty(&flows->unused) ? &flows->unused :
-				 !list_empty(&flows->uncounted) ? &flows->uncounted :
-				 &flows->counted;
-	struct ackwrr_flow *flow;
-
-	flow = list_first_entry_or_null(line, struct ackwrr_flow, line);
-	if (!flow || line == &flows->unused)
-		return flow;
-	ackwrr_flow_end(flows, flow, share);
-	hlist_del(&flow->hash_node);
-	flows->known--;
-	flows->evicted++;
-	return flow;
+	entry = flow_table_find(flows->table, &seg->key, flow_table_hash(flows->table, &seg->key));
+	return entry ? container_of(entry, struct ackwrr_flow, entry) : NULL;
 }
 
 static struct ackwrr_flow *ackwrr_flows_add(struct ackwrr_flows *flows,
-					    struct ackwrr_share *share,
-					    struct hlist_head *bucket,
-					    const struct segment_key *key)
+					    const struct segment_key *key, u32 hash)
 {
-	struct ackwrr_flow *flow = ackwrr_flows_place(flows, share);
+	struct flow_entry *entry = flow_table_add(flows->table, key, hash,
+						  flows->now >> FLOW_TIME_SHIFT);
+	struct ackwrr_flow *flow;
 	int class;
 
-	if (!flow) {
+	if (!entry) {
 		flows->overflow++;
 		return NULL;
 	}
-	list_del(&flow->line);
-	memset(flow, 0, sizeof(*flow));
-	INIT_LIST_HEAD(&flow->line);
+	flow = container_of(entry, struct ackwrr_flow, entry);
+	memset_after(flow, 0, entry);
 	for (class = 0; class < ACKWRR_CLASSES; class++)
 		INIT_LIST_HEAD(&flow->activity[class].node);
-	flow->key = *key;
-	hlist_add_head(&flow->hash_node, bucket);
-	flows->known++;
 	return flow;
 }
 
-/* Without packets: last in the line of those that count, or of those reused first. */
-static void ackwrr_flow_line_up(struct ackwrr_flows *flows, struct ackwrr_flow *flow)
+/* The connection of a packet, a new one if need be; or NULL: no place. */
+static struct ackwrr_flow *ackwrr_flows_of(struct ackwrr_flows *flows,
+					   const struct segment_key *key)
 {
-	list_move_tail(&flow->line,
-		       ackwrr_flow_counts(flow) ? &flows->counted : &flows->uncounted);
+	u32 hash = flow_table_hash(flows->table, key);
+	struct flow_entry *entry = flow_table_find(flows->table, key, hash);
+
+	return entry ? container_of(entry, struct ackwrr_flow, entry) :
+		       ackwrr_flows_add(flows, key, hash);
 }
 
-/* A packet of the connection waits in one of our FIFOs: its place stays its own. */
-void ackwrr_flow_waits(struct ackwrr_flow *flow)
+/* Do the unbelieved ACKs before say the same as this one, which is @advance bytes ahead? */
+static bool ackwrr_flow_is_confirmed(struct ackwrr_flow *flow, const struct tcp_segment *seg,
+				     s32 advance)
 {
-	if (!flow->waiting++)
-		list_del_init(&flow->line);
+	if (!(flow->doubted & BIT(seg->reversed)) ||
+	    seg->ack_seq - flow->candidate - 1 >= ACKWRR_BELIEVED) {
+		flow->strangers = 0;
+		return false;
+	}
+	return advance + ACKWRR_WINDOW <= 2 * ACKWRR_WINDOW ||
+	       ++flow->strangers == ACKWRR_STRANGERS;
 }
 
-/* A packet of the connection has left our FIFO, sent or not. */
-void ackwrr_flow_left(struct ackwrr_flows *flows, struct ackwrr_flow *flow)
+/* Counting begins anew at @seg. If that is behind, what was charged lately is too much. */
+static void ackwrr_flow_resynchronise(struct ackwrr_flow *flow, struct ackwrr_share *share,
+				      const struct tcp_segment *seg)
 {
-	if (!--flow->waiting)
-		ackwrr_flow_line_up(flows, flow);
+	s32 behind = flow->last_ack[seg->reversed] - seg->ack_seq;
+
+	ackwrr_flow_give_back(flow, share, flow->released);
+	if (behind > 0) {
+		ackwrr_share_charge(share, ACKWRR_ACK, -(s64)min_t(u32, behind, flow->unproven));
+		ackwrr_turn_refund(flow, behind);
+	}
+	flow->unproven = 0;
+	flow->sent = 0;
+	flow->last_ack[seg->reversed] = seg->ack_seq;
+	flow->doubted = 0;
 }
 
-/* Bytes that the segment is the first to acknowledge. */
-static u32 ackwrr_flow_acked(struct ackwrr_flow *flow, const struct tcp_segment *seg)
+/* Bytes that the segment acknowledges and none before it did; seg->ack: it is believed. */
+static u32 ackwrr_flow_acked(struct ackwrr_flow *flow, struct ackwrr_share *share,
+			     struct tcp_segment *seg)
 {
-	u8 seen = BIT(seg->reversed);
+	u8 dir = seg->reversed, bit = BIT(dir);
 	s32 advance;
 
 	if (!seg->ack)
 		return 0;
-	advance = (s32)(seg->ack_seq - flow->last_ack[seg->reversed]);
-	if ((flow->ack_seen & seen) && advance <= 0)
+	advance = seg->ack_seq - flow->last_ack[dir];
+	if (!(flow->ack_seen & bit)) {
+		flow->ack_seen |= bit;
+		flow->last_ack[dir] = seg->ack_seq;
 		return 0;
-	flow->last_ack[seg->reversed] = seg->ack_seq;
-	if (flow->ack_seen & seen)
-		return min_t(u32, advance, ACKWRR_MAX_ACKED);
-	flow->ack_seen |= seen;
+	}
+	if (likely((u32)advance <= ACKWRR_BELIEVED)) {
+		flow->last_ack[dir] = seg->ack_seq;
+		flow->doubted &= ~bit;
+		return advance;
+	}
+	if (advance < 0 && -(u32)advance <= ACKWRR_BELIEVED) {
+		flow->doubted &= ~bit;
+		return 0;
+	}
+	if (ackwrr_flow_is_confirmed(flow, seg, advance)) {
+		ackwrr_flow_resynchronise(flow, share, seg);
+		return clamp_t(s32, advance, 0, ACKWRR_BELIEVED);
+	}
+	flow->candidate = seg->ack_seq;
+	flow->doubted = bit;
+	seg->ack = 0;
 	return 0;
+}
+
+/* What came acknowledged is charged, beyond what was when its ACK was sent. */
+static void ackwrr_flow_charge_acked(struct ackwrr_flow *flow, struct ackwrr_share *share,
+				     u32 acked)
+{
+	u32 expected = min(acked, flow->released);
+
+	flow->released -= expected;
+	flow->unproven = min(flow->unproven + acked, ACKWRR_UNPROVEN_MAX);
+	ackwrr_flow_charge(flow, share, ACKWRR_ACK, acked - expected);
 }
 
 /**
  * ackwrr_flows_arrive() - a packet comes to be queued
- * @flows: the connections
+ * @flows: the connections; their time is now
  * @share: charged with what uploads move beyond what was released
- * @seg: what the packet is
- * @now: ns
+ * @seg: what the packet is; its ACK is taken away if it is not believed
  *
- * Return: its connection, or NULL.
+ * Return: its connection, for ackwrr_flow_settle() when it is known whether the packet
+ * waits; or NULL.
  */
 struct ackwrr_flow *ackwrr_flows_arrive(struct ackwrr_flows *flows,
-					struct ackwrr_share *share,
-					const struct tcp_segment *seg, u64 now)
+					struct ackwrr_share *share, struct tcp_segment *seg)
 {
-	struct hlist_head *bucket;
 	struct ackwrr_flow *flow;
-	u32 acked, expected;
+	u32 acked;
 
-	ackwrr_flows_expire(flows, share, now);
 	if (!segment_has_key(seg) || seg->syn)
 		return NULL;
-	bucket = ackwrr_bucket(flows, &seg->key);
-	flow = ackwrr_lookup(bucket, &seg->key) ?:
-	       ackwrr_flows_add(flows, share, bucket, &seg->key);
+	flow = ackwrr_flows_of(flows, &seg->key);
 	if (!flow)
 		return NULL;
+	if (!flow->entry.busy)
+		flow_table_wake(flows->table, &flow->entry);
 
-	ackwrr_flow_release_ages(flow, share, now);
-	acked = ackwrr_flow_acked(flow, seg);
-	expected = min(acked, flow->released);
-	flow->released -= expected;
-	ackwrr_flow_charge(flow, share, ACKWRR_ACK, acked - expected);
-
-	ackwrr_flow_moved(flows, flow, share, ACKWRR_ACK, acked, now);
-	ackwrr_flow_moved(flows, flow, share, ACKWRR_DATA, seg->payload, now);
+	ackwrr_flow_release_ages(flow, share, flows->now);
+	acked = ackwrr_flow_acked(flow, share, seg);
+	if (acked) {
+		ackwrr_flow_charge_acked(flow, share, acked);
+		ackwrr_flow_moved(flows, flow, share, ACKWRR_ACK, acked);
+	}
+	ackwrr_flow_moved(flows, flow, share, ACKWRR_DATA, seg->payload);
 	if (seg->fin || seg->rst)
 		ackwrr_flow_end(flows, flow, share);
-	if (!flow->waiting)
-		ackwrr_flow_line_up(flows, flow);
 	return flow;
 }
 
 /* An ACK is sent: the station may send as many bytes as it newly acknowledges. */
 static void ackwrr_flow_release(struct ackwrr_flows *flows, struct ackwrr_share *share,
-				struct ackwrr_flow *flow, u32 ack_seq, u64 now)
+				struct ackwrr_flow *flow, u32 ack_seq)
 {
 	s32 advance = (s32)(ack_seq - flow->last_sent);
 
-	ackwrr_flow_release_ages(flow, share, now);
+	ackwrr_flow_release_ages(flow, share, flows->now);
 	if (flow->sent && advance <= 0)
 		return;
 	flow->last_sent = ack_seq;
+	if (flow->sent)
+		ackwrr_turn_charge(flow, advance);
 	if (flow->sent && ackwrr_activity_counts(&flow->activity[ACKWRR_ACK])) {
 		ackwrr_activity_refresh(&flows->active[ACKWRR_ACK],
-					&flow->activity[ACKWRR_ACK], now);
-		advance = min_t(u32, advance, ACKWRR_MAX_ACKED - flow->released);
+					&flow->activity[ACKWRR_ACK], flows->now);
+		advance = min_t(u32, advance, ACKWRR_RELEASED_MAX - flow->released);
 		flow->released += advance;
 		ackwrr_share_charge(share, ACKWRR_ACK, advance);
 	}
-	flow->sent = true;
+	flow->sent = 1;
 }
 
 /**
@@ -322,10 +364,9 @@ static void ackwrr_flow_release(struct ackwrr_flows *flows, struct ackwrr_share 
  * @share: charged with its payload, and with what it releases
  * @flow: its connection, or NULL
  * @moved: what it moves
- * @now: ns
  */
 void ackwrr_flows_sent(struct ackwrr_flows *flows, struct ackwrr_share *share,
-		       struct ackwrr_flow *flow, const struct ackwrr_moved *moved, u64 now)
+		       struct ackwrr_flow *flow, const struct ackwrr_moved *moved)
 {
 	if (!flow) {
 		if (moved->payload)
@@ -335,48 +376,41 @@ void ackwrr_flows_sent(struct ackwrr_flows *flows, struct ackwrr_share *share,
 	if (moved->payload) {
 		ackwrr_flow_charge(flow, share, ACKWRR_DATA, moved->payload);
 		ackwrr_activity_refresh(&flows->active[ACKWRR_DATA],
-					&flow->activity[ACKWRR_DATA], now);
+					&flow->activity[ACKWRR_DATA], flows->now);
 	}
 	if (moved->ack)
-		ackwrr_flow_release(flows, share, flow, moved->ack_seq, now);
+		ackwrr_flow_release(flows, share, flow, moved->ack_seq);
 }
 
 /* Forgets all connections. No packet in our FIFOs may belong to one. */
 void ackwrr_flows_clear(struct ackwrr_flows *flows)
 {
+	struct ackwrr_flow *flow;
 	u32 i;
 
-	INIT_LIST_HEAD(&flows->unused);
-	INIT_LIST_HEAD(&flows->uncounted);
-	INIT_LIST_HEAD(&flows->counted);
-	memset(flows->buckets, 0, ACKWRR_BUCKETS * sizeof(*flows->buckets));
-	for (i = 0; i < ACKWRR_FLOWS; i++)
-		list_add_tail(&flows->places[i].line, &flows->unused);
+	for (i = 0; i < flows->table->size; i++) {
+		flow = ackwrr_flow_at(flows, i);
+		if (flow->entry.in_use && flow->entry.busy)
+			flow_table_idle(flows->table, &flow->entry, 0);
+	}
+	flow_table_clear(flows->table);
+	flows->turns = (struct flow_line) {};
 	for (i = 0; i < ACKWRR_CLASSES; i++)
 		ackwrr_active_clear(&flows->active[i]);
-	flows->known = 0;
 }
 
 void ackwrr_flows_free(struct ackwrr_flows *flows)
 {
-	kvfree(flows->places);
-	kvfree(flows->buckets);
-	flows->places = NULL;
-	flows->buckets = NULL;
+	flow_table_free(flows->table);
+	flows->table = NULL;
 }
 
 /* Return: 0, to be given to ackwrr_flows_free(), or -ENOMEM. */
 int ackwrr_flows_init(struct ackwrr_flows *flows)
 {
-	BUILD_BUG_ON(!is_power_of_2(ACKWRR_BUCKETS));
-	flows->places = kvcalloc(ACKWRR_FLOWS, sizeof(*flows->places), GFP_KERNEL);
-	flows->buckets = kvcalloc(ACKWRR_BUCKETS, sizeof(*flows->buckets), GFP_KERNEL);
-	if (!flows->places || !flows->buckets) {
-		/* Whoever has places has buckets. */
-		ackwrr_flows_free(flows);
+	flows->table = flow_table_create(ACKWRR_FLOWS, 0, ACKWRR_FLOW_BITS);
+	if (!flows->table)
 		return -ENOMEM;
-	}
-	get_random_bytes(&flows->hash_key, sizeof(flows->hash_key));
 	ackwrr_flows_clear(flows);
 	return 0;
 }

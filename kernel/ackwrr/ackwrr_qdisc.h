@@ -31,6 +31,7 @@ struct ackwrr_sched_data {
 	struct ackwrr_round	round;	/* with weights of 0: auto */
 	struct ackwrr_flows	flows;	/* there once it was auto */
 	struct ackwrr_share	share;
+	bool			timed;	/* a packet came since the last one went */
 	u32			arrivals;
 	u32			limit;	/* packets, of each FIFO of default */
 	struct inflight		*below;

@@ -5,16 +5,27 @@
  * Source: up-down-fairness (Documentation/papers.md), section IV: of three turns, two are for
  * data and one is for ACKs. A class without packets gives its turn away.
  *
+ * A GSO packet is many packets, and goes as one: what was sent beyond a turn is
+ * taken off the next ones of that class, as in deficit round robin (M. Shreedhar,
+ * G. Varghese, "Efficient Fair Queuing using Deficit Round-Robin", 1996).
+ *
  * Pure arithmetic: no queue, no lock, no clock.
  */
 #include <linux/types.h>
 #include "ackwrr/ackwrr_round.h"
 
+/* It is the turn of the class, and nobody owes or has saved anything. */
+static void ackwrr_round_give(struct ackwrr_round *round, int class)
+{
+	round->turn = class;
+	round->left[class] = round->weights[class];
+	round->left[!class] = 0;
+}
+
 /* A new round, which data begins. */
 void ackwrr_round_start(struct ackwrr_round *round)
 {
-	round->turn = ACKWRR_DATA;
-	round->left = round->weights[ACKWRR_DATA];
+	ackwrr_round_give(round, ACKWRR_DATA);
 }
 
 /**
@@ -22,14 +33,20 @@ void ackwrr_round_start(struct ackwrr_round *round)
  * @round: the round
  * @waiting: by class, whether it has packets
  *
- * Changes nothing but an exhausted turn. Return: enum ackwrr_which, or -1: none
- * has packets.
+ * Return: enum ackwrr_which, or -1: none has packets.
  */
 int ackwrr_round_next(struct ackwrr_round *round, const bool *waiting)
 {
-	if (!round->left) {
-		round->turn = !round->turn;
-		round->left = round->weights[round->turn];
+	int other;
+
+	while (round->left[round->turn] <= 0) {
+		other = !round->turn;
+		if (!waiting[other]) {
+			ackwrr_round_give(round, round->turn);
+			break;
+		}
+		round->turn = other;
+		round->left[other] += round->weights[other];
 	}
 	if (waiting[round->turn])
 		return round->turn;
@@ -40,12 +57,11 @@ int ackwrr_round_next(struct ackwrr_round *round, const bool *waiting)
  * ackwrr_round_served() - a packet was taken
  * @round: the round
  * @class: of this class; if it was not its turn, it is now
+ * @packets: that it is on the air: more than one if it is GSO
  */
-void ackwrr_round_served(struct ackwrr_round *round, int class)
+void ackwrr_round_served(struct ackwrr_round *round, int class, u32 packets)
 {
-	if (round->turn != class) {
-		round->turn = class;
-		round->left = round->weights[class];
-	}
-	round->left--;
+	if (round->turn != class)
+		ackwrr_round_give(round, class);
+	round->left[class] -= packets;
 }

@@ -12,13 +12,13 @@ enum ackwrr_which {
 };
 
 struct ackwrr_round {
+	s32	left[ACKWRR_CLASSES];	/* packets of its turn; negative: sent beyond it */
 	u8	weights[ACKWRR_CLASSES];	/* packets of a turn, 1 to 255 */
 	u8	turn;	/* enum ackwrr_which */
-	u8	left;	/* packets of this turn */
 };
 
 void ackwrr_round_start(struct ackwrr_round *round);
 int ackwrr_round_next(struct ackwrr_round *round, const bool *waiting);
-void ackwrr_round_served(struct ackwrr_round *round, int class);
+void ackwrr_round_served(struct ackwrr_round *round, int class, u32 packets);
 
 #endif

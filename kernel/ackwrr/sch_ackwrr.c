@@ -68,40 +68,66 @@ static int ackwrr_chosen_class(struct sk_buff *skb, struct Qdisc *sch, int *ret)
 	return minor - 1;
 }
 
-static int ackwrr_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
-			      struct sk_buff **to_free)
+/* @flow is the packet's connection, or NULL. Return: NET_XMIT_*, as Qdisc_ops.enqueue. */
+static int ackwrr_enqueue_segment(struct sk_buff *skb, struct Qdisc *sch,
+				  struct ackwrr_flow *flow, const struct tcp_segment *seg,
+				  struct sk_buff **to_free)
 {
 	struct ackwrr_sched_data *q = qdisc_priv(sch);
-	struct ackwrr_flow *flow = NULL;
 	int ret = NET_XMIT_SUCCESS, class;
-	struct tcp_segment seg;
 
-	q->packets[tcp_segment_parse(skb, &seg)]++;
-	if (ackwrr_is_auto(q)) {
-		u64 now = ktime_get_ns();
-
-		flow = ackwrr_flows_arrive(&q->flows, &q->share, &seg, now);
-		ackwrr_flows_advance(&q->flows, &q->share, now);
-	}
 	class = ackwrr_chosen_class(skb, sch, &ret);
 	if (class == ACKWRR_CLASSES) {
 		if (ret & __NET_XMIT_BYPASS)
-			qdisc_qstats_drop(sch);
+			__qdisc_qstats_drop(sch, gso_segments(skb));
 		__qdisc_drop(skb, to_free);
 		return ret;
 	}
 	if (class < 0)
-		class = seg.pure_ack ? ACKWRR_ACK : ACKWRR_DATA;
+		class = seg->pure_ack ? ACKWRR_ACK : ACKWRR_DATA;
 
 	if (q->classes[class].own_child)
-		return ackwrr_fifo_enqueue(skb, sch, class, flow, &seg, to_free);
+		return ackwrr_fifo_enqueue(skb, sch, class, flow, seg, to_free);
 	return child_enqueue(skb, sch, q->classes[class].child, to_free);
+}
+
+/* Nothing here needs a finer time than that of the last tick, so no clock is read. */
+static void ackwrr_advance(struct ackwrr_sched_data *q)
+{
+	u64 now = ktime_get_coarse_ns();
+
+	if (now != q->flows.now)
+		ackwrr_flows_advance(&q->flows, &q->share, now);
+}
+
+static int ackwrr_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
+			      struct sk_buff **to_free)
+{
+	struct ackwrr_sched_data *q = qdisc_priv(sch);
+	struct ackwrr_flow *flow;
+	struct tcp_segment seg;
+	int ret;
+
+	q->packets[tcp_segment_parse(skb, &seg)] += gso_segments(skb);
+	if (!ackwrr_is_auto(q))
+		return ackwrr_enqueue_segment(skb, sch, NULL, &seg, to_free);
+	ackwrr_advance(q);
+	q->timed = true;
+	flow = ackwrr_flows_arrive(&q->flows, &q->share, &seg);
+	ret = ackwrr_enqueue_segment(skb, sch, flow, &seg, to_free);
+	if (flow)
+		ackwrr_flow_settle(&q->flows, flow);
+	return ret;
 }
 
 static int ackwrr_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 			  struct sk_buff **to_free)
 {
-	return gso_enqueue(skb, sch, to_free, ackwrr_enqueue_one);
+	const struct ackwrr_sched_data *q = qdisc_priv(sch);
+
+	if (unlikely(skb_is_gso(skb)) && inflight_must_segment(q->below, skb))
+		return gso_enqueue_segments(skb, sch, to_free, ackwrr_enqueue_one);
+	return ackwrr_enqueue_one(skb, sch, to_free);
 }
 
 /* Both FIFOs are ours, so that their first packets can be looked at. */
@@ -132,7 +158,7 @@ static void ackwrr_served(struct ackwrr_sched_data *q, int class, struct sk_buff
 	struct tcp_segment seg;
 
 	if (!ackwrr_is_auto(q)) {
-		ackwrr_round_served(&q->round, class);
+		ackwrr_round_served(&q->round, class, gso_segments(skb));
 		return;
 	}
 	if (q->classes[class].own_child) {
@@ -143,11 +169,11 @@ static void ackwrr_served(struct ackwrr_sched_data *q, int class, struct sk_buff
 		flow = seg.syn ? NULL : ackwrr_flows_find(&q->flows, &seg);
 		moved = (struct ackwrr_moved) {
 			.payload = seg.payload,
-			.ack = seg.ack,
+			.ack = flow && ackwrr_flow_believed(flow, &seg),
 			.ack_seq = seg.ack_seq,
 		};
 	}
-	ackwrr_flows_sent(&q->flows, &q->share, flow, &moved, ktime_get_ns());
+	ackwrr_flows_sent(&q->flows, &q->share, flow, &moved);
 }
 
 /* A child may have packets and still give none. Then the other class is served. */
@@ -158,10 +184,15 @@ static struct sk_buff *ackwrr_choose(struct Qdisc *sch)
 	struct sk_buff *skb;
 	int class, i;
 
+	/* The packet that came before this one goes has just told the time. */
+	if (ackwrr_is_auto(q) && !q->timed)
+		ackwrr_advance(q);
+	q->timed = false;
 	for (i = 0; i < ACKWRR_CLASSES; i++)
 		waiting[i] = q->classes[i].child->q.qlen;
 	while ((class = ackwrr_next(q, waiting)) >= 0) {
-		skb = qdisc_dequeue_peeked(q->classes[class].child);
+		skb = q->classes[class].own_child ? ackwrr_fifo_dequeue(q, class) :
+						    qdisc_dequeue_peeked(q->classes[class].child);
 		if (skb) {
 			if (q->classes[class].own_child)
 				fifo_child_prefetch(q->classes[class].child);
@@ -185,7 +216,7 @@ static void ackwrr_start(struct ackwrr_sched_data *q)
 {
 	ackwrr_round_start(&q->round);
 	q->share = (struct ackwrr_share) {};
-	if (!q->flows.places)
+	if (!q->flows.table)
 		return;
 	ackwrr_flows_clear(&q->flows);
 	ackwrr_fifo_forget_flows(q);
@@ -199,7 +230,7 @@ static void ackwrr_reset(struct Qdisc *sch)
 	for (i = 0; i < ACKWRR_CLASSES; i++) {
 		if (!q->classes[i].child)
 			continue;
-		q->purged += q->classes[i].child->q.qlen;
+		q->purged += ackwrr_fifo_segments(q, i);
 		qdisc_reset(q->classes[i].child);
 	}
 	ackwrr_start(q);
@@ -220,7 +251,7 @@ static int ackwrr_change(struct Qdisc *sch, struct nlattr *opt,
 	err = ackwrr_config_parse(&config, opt, extack);
 	if (err)
 		return err;
-	if (config.weights[ACKWRR_DATA] == TC_ACKWRR_AUTO && !q->flows.places) {
+	if (config.weights[ACKWRR_DATA] == TC_ACKWRR_AUTO && !q->flows.table) {
 		err = ackwrr_flows_init(&q->flows);
 		if (err)
 			return err;
@@ -323,8 +354,8 @@ static int ackwrr_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	st.malformed = q->packets[SEGMENT_MALFORMED];
 	inflight_read(q->below, &st.below);
 	if (ackwrr_is_auto(q)) {
-		st.flows = q->flows.known;
-		st.evicted = q->flows.evicted;
+		st.flows = q->flows.table->flows;
+		st.evicted = q->flows.table->counts.evicted;
 		st.overflow = q->flows.overflow;
 		st.downloads = q->flows.active[ACKWRR_DATA].count;
 		st.uploads = q->flows.active[ACKWRR_ACK].count;

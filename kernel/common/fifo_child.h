@@ -15,6 +15,7 @@
 #include <linux/skbuff.h>
 #include <net/pkt_sched.h>
 #include <net/sch_generic.h>
+#include "common/gso_enqueue.h"
 
 /**
  * fifo_child_create() - the FIFO a class has by default
@@ -73,6 +74,7 @@ static inline int child_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 {
 	unsigned int len = qdisc_pkt_len(skb);
 	bool was_empty = !sch->q.qlen;
+	u32 segs = gso_segments(skb);
 	int ret;
 
 	qdisc_qlen_inc(sch);
@@ -84,7 +86,7 @@ static inline int child_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 	qdisc_qlen_dec(sch);
 	qstats_backlog_sub(sch, len);
 	if (net_xmit_drop_count(ret))
-		qdisc_qstats_drop(sch);
+		__qdisc_qstats_drop(sch, segs);
 	/* Nothing left of what was there: the parent has not heard of that yet. */
 	if (!was_empty && !sch->q.qlen)
 		qdisc_tree_reduce_backlog(sch, 0, 0);

@@ -17,6 +17,12 @@
 #include <net/gso.h>
 #include <net/sch_generic.h>
 
+/* The packets that it is on the air. */
+static inline u32 gso_segments(const struct sk_buff *skb)
+{
+	return skb_is_gso(skb) ? skb_shinfo(skb)->gso_segs : 1;
+}
+
 typedef int (*gso_enqueue_t)(struct sk_buff *skb, struct Qdisc *sch,
 			     struct sk_buff **to_free);
 

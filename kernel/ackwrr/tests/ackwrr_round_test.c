@@ -23,7 +23,7 @@ static void serve(struct ackwrr_round *round, bool data, bool ack, int count, ch
 		if (class < 0)
 			break;
 		order[i] = class == ACKWRR_DATA ? 'D' : 'A';
-		ackwrr_round_served(round, class);
+		ackwrr_round_served(round, class, 1);
 	}
 	order[i] = 0;
 }
@@ -49,7 +49,7 @@ static void test_largest_weights(struct kunit *test)
 		runs += class != last;
 		last = class;
 		count[class]++;
-		ackwrr_round_served(&round, class);
+		ackwrr_round_served(&round, class, 1);
 	}
 	KUNIT_EXPECT_EQ(test, count[ACKWRR_DATA], 2 * 255);
 	KUNIT_EXPECT_EQ(test, count[ACKWRR_ACK], 2 * 255);
@@ -80,11 +80,46 @@ static void test_nothing_is_saved(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, !strcmp(order, "DADDAD") || !strcmp(order, "ADDADD"));
 }
 
+/* A GSO packet of 16 segments is 16 packets: half as many ACKs go with them, whatever the turn. */
+static void test_gso_keeps_the_ratio(struct kunit *test)
+{
+	struct ackwrr_round round = round_of(2, 1);
+	u32 count[ACKWRR_CLASSES] = {}, packets;
+	const bool waiting[] = { true, true };
+	int i, class;
+
+	for (i = 0; i < 900; i++) {
+		class = ackwrr_round_next(&round, waiting);
+		packets = class == ACKWRR_DATA ? 16 : 1;
+		count[class] += packets;
+		ackwrr_round_served(&round, class, packets);
+	}
+	KUNIT_EXPECT_LE(test, abs((s32)(count[ACKWRR_DATA] - 2 * count[ACKWRR_ACK])), 16);
+}
+
+/* What a class sent alone, it does not owe: at most the rest of its last packet. */
+static void test_nothing_is_owed(struct kunit *test)
+{
+	const bool alone[] = { true, false }, both[] = { true, true };
+	struct ackwrr_round round = round_of(2, 1);
+	int i, acks = 0;
+
+	for (i = 0; i < 50; i++)
+		ackwrr_round_served(&round, ackwrr_round_next(&round, alone), 16);
+	while (ackwrr_round_next(&round, both) == ACKWRR_ACK) {
+		ackwrr_round_served(&round, ACKWRR_ACK, 1);
+		acks++;
+	}
+	KUNIT_EXPECT_LE(test, acks, 8);
+}
+
 static struct kunit_case ackwrr_round_cases[] = {
 	KUNIT_CASE(test_two_to_one),
 	KUNIT_CASE(test_largest_weights),
 	KUNIT_CASE(test_work_conserving),
 	KUNIT_CASE(test_nothing_is_saved),
+	KUNIT_CASE(test_gso_keeps_the_ratio),
+	KUNIT_CASE(test_nothing_is_owed),
 	{}
 };
 

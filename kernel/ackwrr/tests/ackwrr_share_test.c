@@ -9,105 +9,7 @@
 #include <kunit/test.h>
 #include <linux/module.h>
 #include <linux/prandom.h>
-#include "ackwrr/ackwrr_activity.c"
-#include "ackwrr/ackwrr_flows.c"
-#include "ackwrr/ackwrr_share.c"
-#include "common/tests/segments.h"
-
-#define MSS	1448
-#define SETTLE	(2 * NSEC_PER_SEC)
-
-struct cell {
-	struct ackwrr_flows	flows;
-	struct ackwrr_share	share;
-	u64			now;	/* ns */
-	u32			acked[64];	/* by upload: the number of its next ACK */
-};
-
-static int cell_init(struct kunit *test)
-{
-	struct cell *cell = kunit_kzalloc(test, sizeof(*cell), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, cell);
-	KUNIT_ASSERT_EQ(test, ackwrr_flows_init(&cell->flows), 0);
-	cell->now = NSEC_PER_SEC;
-	test->priv = cell;
-	return 0;
-}
-
-static void cell_exit(struct kunit *test)
-{
-	struct cell *cell = test->priv;
-
-	ackwrr_flows_free(&cell->flows);
-}
-
-static void arrive(struct cell *cell, struct tcp_segment seg)
-{
-	ackwrr_flows_arrive(&cell->flows, &cell->share, &seg, cell->now);
-	ackwrr_flows_advance(&cell->flows, &cell->share, cell->now);
-}
-
-static void sent(struct cell *cell, struct tcp_segment seg)
-{
-	const struct ackwrr_moved moved = {
-		.payload = seg.payload,
-		.ack = seg.ack,
-		.ack_seq = seg.ack_seq,
-	};
-
-	ackwrr_flows_sent(&cell->flows, &cell->share,
-			  seg.syn ? NULL : ackwrr_flows_find(&cell->flows, &seg), &moved,
-			  cell->now);
-}
-
-/* The next ACK of upload @id, for @bytes more. */
-static struct tcp_segment next_ack(struct cell *cell, u32 id, u32 bytes)
-{
-	cell->acked[id] += bytes;
-	return ack(id, cell->acked[id]);
-}
-
-/* For so long, each of the connections moves two segments in every so many ns. */
-static void go_on_every(struct cell *cell, u64 every, u32 downs, u32 ups, u64 ns)
-{
-	u64 end = cell->now + ns;
-	u32 id;
-
-	for (; cell->now < end; cell->now += every) {
-		for (id = 0; id < downs; id++) {
-			arrive(cell, data(100 + id, 2 * MSS));
-			sent(cell, data(100 + id, 2 * MSS));
-		}
-		for (id = 0; id < ups; id++) {
-			struct tcp_segment seg = next_ack(cell, id, 2 * MSS);
-
-			arrive(cell, seg);
-			sent(cell, seg);
-		}
-		arrive(cell, data(99, 0));	/* somebody is always there */
-	}
-}
-
-static void go_on(struct cell *cell, u32 downs, u32 ups, u64 ns)
-{
-	go_on_every(cell, 50 * NSEC_PER_MSEC, downs, ups, ns);
-}
-
-/* Within @percent of so many connections. */
-static void expect_estimates(struct kunit *test, u32 downs, u32 ups, u32 percent)
-{
-	struct cell *cell = test->priv;
-	const u32 expected[] = { downs, ups };
-	int class;
-
-	for (class = 0; class < ACKWRR_CLASSES; class++) {
-		u32 exact = expected[class] * ACKWRR_ESTIMATE_ONE;
-
-		KUNIT_EXPECT_GE(test, cell->share.estimates[class] * 100, exact * (100 - percent));
-		KUNIT_EXPECT_LE(test, cell->share.estimates[class] * 100, exact * (100 + percent));
-	}
-}
+#include "ackwrr/tests/cell.h"
 
 /*
  * Both classes always have packets; whatever an ACK acknowledges, each
@@ -226,8 +128,8 @@ static void a_held_ack_is_activity(struct kunit *test)
 
 	go_on(cell, 1, 1, SETTLE);
 	seg = next_ack(cell, 0, 2 * MSS);
-	flow = ackwrr_flows_arrive(&cell->flows, &cell->share, &seg, cell->now);
-	ackwrr_flow_waits(flow);
+	flow = ackwrr_flows_arrive(&cell->flows, &cell->share, &seg);
+	flow->waiting++;
 	flow->acks++;
 	go_on(cell, 1, 0, SETTLE);
 	expect_estimates(test, 1, 1, 0);
@@ -262,7 +164,7 @@ static void a_scan_moves_nothing(struct kunit *test)
 			go_on(cell, 2, 2, 50 * NSEC_PER_MSEC);
 		expect_estimates(test, 2, 2, 10);
 	}
-	KUNIT_EXPECT_LE(test, cell->flows.known, ACKWRR_FLOWS);
+	KUNIT_EXPECT_LE(test, cell->flows.table->flows, ACKWRR_FLOWS);
 	KUNIT_EXPECT_EQ(test, cell->flows.active[ACKWRR_DATA].count, 2);
 	KUNIT_EXPECT_EQ(test, cell->flows.active[ACKWRR_ACK].count, 2);
 }
@@ -278,9 +180,10 @@ static void more_than_there_is_room_for(struct kunit *test)
 			arrive(cell, data(1000 + id, 50 * MSS));
 		cell->now += NSEC_PER_SEC;
 	}
-	/* The newcomers take one place, each from the one before. */
-	KUNIT_EXPECT_EQ(test, cell->flows.active[ACKWRR_DATA].count, ACKWRR_FLOWS - 1);
-	KUNIT_EXPECT_EQ(test, cell->flows.known, ACKWRR_FLOWS);
+	/* Those that count keep their places; the newcomers take each other's. */
+	KUNIT_EXPECT_EQ(test, cell->flows.active[ACKWRR_DATA].count, TC_ACKWRR_WEIGHT_MAX);
+	KUNIT_EXPECT_EQ(test, cell->flows.table->flows, ACKWRR_FLOWS);
+	KUNIT_EXPECT_EQ(test, cell->flows.overflow, 0);
 }
 
 static u64 charged(struct kunit *test)
@@ -301,6 +204,7 @@ static u64 charged_to_begin_with(struct kunit *test)
 	arrive(cell, ack(1, 101000));
 	sent(cell, ack(1, 101000));
 	cell->now += NSEC_PER_SEC;	/* it counts from here on */
+	arrive(cell, ack(1, 151000));
 	arrive(cell, ack(1, 201000));
 	KUNIT_EXPECT_EQ(test, charged(test), 200000);
 	sent(cell, ack(1, 101000));	/* an old one: makes no room */
