@@ -254,8 +254,8 @@ struct sk_buff *ackwrr_fifo_dequeue(struct ackwrr_sched_data *q, int class)
 
 	if (!skb || !ackwrr_is_counted(q, class))
 		return qdisc_dequeue_head(fifo);
-	if (ackwrr_cb(skb)->listed) {
-		flow = ackwrr_turn_next(&q->flows);
+	flow = ackwrr_cb(skb)->listed ? ackwrr_turn_next(&q->flows) : NULL;
+	if (flow) {
 		ackwrr_turn_taken(flow);
 		skb = flow->oldest_ack;
 	}

@@ -13,7 +13,6 @@
  * going round the line ends soon: each round pays ACKWRR_QUANTUM of every debt.
  */
 #include <linux/minmax.h>
-#include "ackwrr/ackwrr_flows.h"
 #include "ackwrr/ackwrr_turn.h"
 
 /* Bytes of a turn: about as many as a new connection's first window (RFC 6928). */

@@ -3,10 +3,7 @@
 #ifndef LASACK_ACKWRR_TURN_H
 #define LASACK_ACKWRR_TURN_H
 
-#include <linux/types.h>
-
-struct ackwrr_flow;
-struct ackwrr_flows;
+#include "ackwrr/ackwrr_flow.h"
 
 void ackwrr_turn_join(struct ackwrr_flows *flows, struct ackwrr_flow *flow);
 struct ackwrr_flow *ackwrr_turn_next(struct ackwrr_flows *flows);

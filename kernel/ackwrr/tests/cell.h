@@ -8,6 +8,7 @@
 
 #include <kunit/test.h>
 #include "ackwrr/ackwrr_activity.c"
+#include "ackwrr/ackwrr_flow.c"
 #include "ackwrr/ackwrr_flows.c"
 #include "ackwrr/ackwrr_share.c"
 #include "ackwrr/ackwrr_turn.c"
