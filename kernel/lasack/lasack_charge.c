@@ -122,10 +122,14 @@ static void lasack_flow_join_station(struct lasack_queue *q, struct lasack_flow 
 	}
 	if (!q->shape.by_station)
 		return;
-	if (station->is_new)
+	if (station->is_new) {
 		lasack_account_begin(q, &q->level, &station->account);
-	else if (!station->account.packets)
+		/* What several share is charged to newcomers when it is sent. */
+		if (station->number == LASACK_STATION_SHARED)
+			station->account.credit = 0;
+	} else if (!station->account.packets) {
 		lasack_account_resume(q, &q->level, &station->account);
+	}
 	station->is_new = 0;
 }
 
@@ -436,7 +440,7 @@ void lasack_flow_readmit(struct lasack_queue *q, struct lasack_flow *flow, u32 b
 	if (flow->served || flow->shared)
 		return;
 	lasack_account_readmit(q, lasack_flow_level(q, flow), &flow->account, bytes);
-	if (lasack_has_station(q, flow))
+	if (lasack_has_station(q, flow) && flow->station != LASACK_STATION_SHARED)
 		lasack_account_readmit(q, &q->level, &lasack_station_at(q, flow)->account, bytes);
 }
 
