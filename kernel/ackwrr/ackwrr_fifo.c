@@ -67,7 +67,9 @@ static void ackwrr_cb_leave(struct ackwrr_sched_data *q, const struct ackwrr_skb
 		if (flow->before_newest == flow->oldest_ack)
 			flow->before_newest = NULL;
 		flow->oldest_ack = cb->younger;
-		flow->acks--;
+		/* A packet that comes later may have the address of one that is freed. */
+		if (!--flow->acks)
+			flow->newest_ack = NULL;
 	}
 	ackwrr_flow_left(&q->flows, flow);
 }
@@ -101,7 +103,7 @@ static bool ackwrr_fifo_replaces(const struct ackwrr_flow *flow, const struct tc
 	const struct ackwrr_skb_cb *newest, *before;
 	u32 from;
 
-	if (!flow->before_newest)
+	if (!seg->pure_ack || !flow->before_newest)
 		return false;
 	newest = ackwrr_cb(flow->newest_ack);
 	before = ackwrr_cb(flow->before_newest);
@@ -189,6 +191,7 @@ static void ackwrr_flow_unlist_newest(struct ackwrr_flow *flow)
 {
 	ackwrr_cb(flow->newest_ack)->listed = 0;
 	flow->newest_ack = flow->before_newest;
+	flow->before_newest = NULL;
 	ackwrr_cb(flow->newest_ack)->younger = NULL;
 	flow->acks--;
 }
@@ -227,7 +230,7 @@ int ackwrr_fifo_enqueue(struct sk_buff *skb, struct Qdisc *sch, int class,
 	ret = child_enqueue(skb, sch, fifo, to_free);
 	if (ret != NET_XMIT_SUCCESS)
 		return ret;
-	if (victim && flow && victim != flow->oldest_ack && victim == flow->newest_ack)
+	if (victim && flow && flow->acks > 1 && victim == flow->newest_ack)
 		ackwrr_flow_unlist_newest(flow);
 	if (flow)
 		ackwrr_flow_join(q, flow, skb);
@@ -286,10 +289,16 @@ struct ackwrr_flow *ackwrr_fifo_taken(struct ackwrr_sched_data *q, int class,
 }
 
 /* Both FIFOs are ours and have packets: the class of the one that came first. */
-int ackwrr_fifo_first_come(const struct ackwrr_sched_data *q)
+int ackwrr_fifo_first_come(struct ackwrr_sched_data *q)
 {
 	const struct sk_buff *data = q->classes[ACKWRR_DATA].child->q.head;
 	const struct sk_buff *ack = q->classes[ACKWRR_ACK].child->q.head;
+	const struct ackwrr_flow *flow;
+
+	/* The ACK that would go need not be the first. */
+	flow = ackwrr_cb(ack)->listed ? ackwrr_turn_next(&q->flows) : NULL;
+	if (flow)
+		ack = flow->oldest_ack;
 
 	return (s32)(ackwrr_cb(data)->arrival - ackwrr_cb(ack)->arrival) < 0 ?
 	       ACKWRR_DATA : ACKWRR_ACK;

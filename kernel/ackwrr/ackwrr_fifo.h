@@ -18,7 +18,7 @@ int ackwrr_fifo_enqueue(struct sk_buff *skb, struct Qdisc *sch, int class,
 struct sk_buff *ackwrr_fifo_dequeue(struct ackwrr_sched_data *q, int class);
 struct ackwrr_flow *ackwrr_fifo_taken(struct ackwrr_sched_data *q, int class,
 				      struct sk_buff *skb, struct ackwrr_moved *moved);
-int ackwrr_fifo_first_come(const struct ackwrr_sched_data *q);
+int ackwrr_fifo_first_come(struct ackwrr_sched_data *q);
 void ackwrr_fifo_forget_flows(struct ackwrr_sched_data *q);
 void ackwrr_fifo_set_limits(struct ackwrr_sched_data *q);
 u32 ackwrr_fifo_segments(const struct ackwrr_sched_data *q, int class);

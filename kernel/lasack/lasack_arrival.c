@@ -145,7 +145,7 @@ static void lasack_queue_append(struct lasack_queue *q, struct lasack_flow *flow
 		lasack_cb(skb)->fin = seg->fin;
 		lasack_cb(skb)->rst = seg->rst;
 	}
-	lasack_flow_admit(q, flow, cost + acked);
+	lasack_flow_admit(q, flow, cost);
 	q->memory += skb->truesize;
 	lasack_flow_append(flow, skb);
 	if (lasack_is_control(flow)) {
@@ -187,7 +187,7 @@ static u32 lasack_queue_observe(struct lasack_queue *q, struct lasack_flow *flow
 	flow->reversed = seg->reversed;
 	if (acked)
 		lasack_flow_charge_acked(q, flow, acked);
-	if (unlikely(flow->account.sum < sum) && flow->head)
+	if (unlikely(flow->account.sum < sum))
 		lasack_order_lowered(q, flow);
 	return acked;
 }

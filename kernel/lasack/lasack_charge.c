@@ -17,7 +17,8 @@
  *   minimum. If it acknowledges more, the excess pays the minimum of later packets.
  * - The sum of a new flow does not begin at 0, but a credit below the sum that was served
  *   last. All new flows share one credit, so together they are served as one flow. So a
- *   sender gains nothing by sending each packet as a new flow.
+ *   sender gains nothing by sending each packet as a new flow. What their ACKs acknowledge
+ *   uses up the credit when they are sent.
  * - After a pause a flow's sum is raised to at most LASACK_LAG below the largest.
  * - An ACK moves its flow's position. The flow is charged when the position moves ahead, and
  *   gets the charge back when it moves back. So the next real ACK undoes what forged ones did.
@@ -52,6 +53,17 @@ static u64 sum_sub(const struct lasack_queue *q, u64 sum, u64 bytes)
 	return lasack_sum_sub(&q->decay, sum, bytes, q->age);
 }
 
+/*
+ * The newcomers' sum has become @sum. It is never further ahead of the others than one that
+ * pauses is behind them: what forged ACKs acknowledge, or what is dropped, must not put off all
+ * who come later.
+ */
+static void lasack_newcomers_attain(const struct lasack_queue *q, struct lasack_level *level,
+				    u64 sum)
+{
+	level->newcomers = min(sum, sum_add(q, level->high, LASACK_LAG));
+}
+
 /* The account of a new flow or station begins. */
 static void lasack_account_begin(const struct lasack_queue *q, struct lasack_level *level,
 				 struct lasack_account *account)
@@ -84,7 +96,7 @@ static void lasack_account_admit(const struct lasack_queue *q, struct lasack_lev
 	if (!part)
 		return;
 	account->credit -= part;
-	level->newcomers = sum_add(q, level->newcomers, part);
+	lasack_newcomers_attain(q, level, sum_add(q, level->newcomers, part));
 }
 
 /* A newcomer that was never served has lost a packet: the charge is undone. */
@@ -190,7 +202,9 @@ void lasack_flow_new_life(struct lasack_queue *q, struct lasack_flow *flow)
 	flow->served = 0;
 	flow->aborted = 0;
 	flow->entry.finished = 0;
-	if (!flow->head)
+	if (flow->head)
+		lasack_account_begin(q, lasack_flow_level(q, flow), &flow->account);
+	else
 		flow->is_new = 1;
 }
 
@@ -236,10 +250,6 @@ static void lasack_flow_charge(struct lasack_queue *q, struct lasack_flow *flow,
 		struct lasack_account *station = &lasack_station_at(q, flow)->account;
 
 		station->sum = sum_add(q, station->sum, bytes);
-		if (unlikely(flow->station == LASACK_STATION_SHARED)) {
-			station->sum = max(station->sum, q->level.newcomers);
-			q->level.newcomers = station->sum;
-		}
 	}
 }
 
@@ -455,6 +465,13 @@ void lasack_flow_charge_acked(struct lasack_queue *q, struct lasack_flow *flow, 
 			   bytes - (lasack_flow_deferred(q, flow) - deferred));
 }
 
+/* What several stations share and newcomers have one sum. */
+static void lasack_station_joins_newcomers(struct lasack_queue *q, struct lasack_station *station)
+{
+	station->account.sum = max(station->account.sum, q->level.newcomers);
+	lasack_newcomers_attain(q, &q->level, station->account.sum);
+}
+
 /* The packet is sent. */
 void lasack_flow_charge_sent(struct lasack_queue *q, struct lasack_flow *flow,
 			     const struct lasack_skb_cb *cb)
@@ -462,6 +479,10 @@ void lasack_flow_charge_sent(struct lasack_queue *q, struct lasack_flow *flow,
 	lasack_flow_charge(q, flow, &flow->sent, cb->cost);
 	if (unlikely(cb->acked > LASACK_ORDINARY) && cb->refunds == flow->refunds)
 		lasack_flow_settle(q, flow, lasack_ack_excess(cb->acked));
+	/* Not when it arrived: who forges ACKs must not put off all who come later. */
+	lasack_flow_admit(q, flow, cb->acked);
+	if (lasack_has_station(q, flow) && unlikely(flow->station == LASACK_STATION_SHARED))
+		lasack_station_joins_newcomers(q, &q->stations->place[LASACK_STATION_SHARED]);
 }
 
 /* The packet was pushed out, and no other of its flow waits. */

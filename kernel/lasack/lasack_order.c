@@ -37,7 +37,7 @@
 /* The order of arrival of the flow's first packet; the packet has the lower 32 bits of it. */
 static u64 lasack_flow_seq(const struct lasack_queue *q, const struct lasack_flow *flow)
 {
-	return q->seq - (u32)((u32)q->seq - lasack_cb(flow->head)->seq);
+	return (q->seq - (u32)((u32)q->seq - lasack_cb(flow->head)->seq)) & LASACK_TIE_MAX;
 }
 
 static struct lasack_node *lasack_node_of(struct rb_node *node)
@@ -287,21 +287,23 @@ void lasack_order_changed_slow(struct lasack_queue *q, struct lasack_flow *flow)
 	lasack_drop_update_station(q, station);
 }
 
-/* A flow with packets has a lesser sum. */
+/* A flow has a lesser sum, and its station, which may have packets if the flow has none. */
 void lasack_order_lowered(struct lasack_queue *q, struct lasack_flow *flow)
 {
 	struct lasack_station *station;
 
 	if (lasack_is_grouped(q)) {
 		station = lasack_station_at(q, flow);
-		rb_erase_cached(&lasack_flow_node(q, flow)->node, &station->flows);
-		lasack_station_link(q, station, flow);
+		if (flow->head) {
+			rb_erase_cached(&lasack_flow_node(q, flow)->node, &station->flows);
+			lasack_station_link(q, station, flow);
+		}
 		lasack_station_changed(q, station);
-	} else {
+	} else if (flow->head) {
 		lasack_tournament_update(&q->order, lasack_flow_number(q, flow),
 					 flow->account.sum, lasack_flow_seq(q, flow));
 	}
-	if (q->dropping && !q->shape.by_station)
+	if (q->dropping && !q->shape.by_station && flow->head)
 		lasack_drop_update_flow(q, flow);
 }
 

@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A cell of uploads and downloads under "weights auto", for the KUnit suites of ackwrr. Each
- * suite compiles the sources for itself, because it looks at what they keep.
+ * A cell of uploads and downloads under "weights auto", for the KUnit suites of ackwrr.
  */
 #ifndef LASACK_ACKWRR_TESTS_CELL_H
 #define LASACK_ACKWRR_TESTS_CELL_H
 
 #include <kunit/test.h>
-#include "ackwrr/ackwrr_activity.c"
-#include "ackwrr/ackwrr_flow.c"
-#include "ackwrr/ackwrr_flows.c"
-#include "ackwrr/ackwrr_share.c"
-#include "ackwrr/ackwrr_turn.c"
-#include "common/flow_table.c"
-#include "common/tests/segments.h"
+#include "ackwrr/tests/connections.h"
 
 #define MSS	1448
 #define SETTLE	(2 * NSEC_PER_SEC)

@@ -48,7 +48,7 @@ struct packet {
 	u32		host;		/* number of the sender */
 	u32		ack_seq;
 	u32		payload;
-	bool		syn;
+	bool		syn, fin;
 };
 
 static void attack_skb_network(struct attack *a, struct sk_buff *skb, const struct packet *p,
@@ -104,6 +104,7 @@ static struct sk_buff *attack_skb(struct kunit *test, const struct packet *p)
 		th->doff = sizeof(*th) / 4;
 		th->ack = !p->syn;
 		th->syn = p->syn;
+		th->fin = p->fin;
 		th->ack_seq = htonl(p->ack_seq);
 	} else {
 		struct udphdr *uh;

@@ -201,6 +201,66 @@ static void attack_syn_inside(struct kunit *test)
 	attack_each(test, try_syn_inside);
 }
 
+/*
+ * A connection sends a FIN and goes on. When the FIN is through, a SYN says that it is a new one:
+ * it begins where new ones begin, not with nothing attained.
+ */
+static void attack_syn_after_fin(struct kunit *test)
+{
+	u32 i, served[__MARKS] = {};
+	struct attack *a = test->priv;
+	struct packet p = download(ATTACKER, 10);
+
+	attack_forget(test);
+	a->station = 2;
+	p.station = 2;
+	for (i = 0; i < WARM_UP + 3000; i++) {
+		keep_backlog(test, download(VICTIM, 1));
+		p.fin = i % 300 == 0;
+		if (p.fin)
+			attack_enqueue(test, &p);
+		p.fin = false;
+		p.syn = i % 300 == 200;
+		if (p.syn)
+			attack_enqueue(test, &p);
+		p.syn = false;
+		keep_backlog(test, p);
+		served[attack_serve(test)] += i >= WARM_UP;
+	}
+	/* All new connections together are served as one, and it is one itself. */
+	KUNIT_EXPECT_LE(test, served[ATTACKER], served[VICTIM] * 2);
+}
+
+/*
+ * Connections nobody has: each has two ACKs, the second 100 kB ahead. A new download beside an old
+ * one then has as much, once as many packets were sent as wait at most.
+ */
+static void attack_forged_newcomers(struct kunit *test)
+{
+	u32 i, served[__MARKS] = {};
+	struct packet ack, p;
+
+	attack_forget(test);
+	for (i = 0; i < WARM_UP + 4000; i++) {
+		if (i == WARM_UP + 1000)
+			memset(served, 0, sizeof(served));
+		keep_backlog(test, download(VICTIM, 1));
+		ack = (struct packet) {
+			.mark = ATTACKER, .station = 3, .protocol = IPPROTO_TCP,
+			.host = 100 + i, .sport = 5001, .dport = 6000,
+		};
+		attack_enqueue(test, &ack);
+		ack.ack_seq = 100000;
+		attack_enqueue(test, &ack);
+		p = download(OTHER, 2);
+		p.station = 2;
+		if (i >= WARM_UP)
+			keep_backlog(test, p);
+		served[attack_serve(test)]++;
+	}
+	KUNIT_EXPECT_GE(test, served[OTHER] * 10, served[VICTIM] * 8);
+}
+
 enum forgery { NONE, AHEAD, CLIMBING, BURSTS, PAIRS, __FORGERIES };
 
 static const char * const forgery_names[] = {
@@ -402,6 +462,8 @@ static struct kunit_case lasack_attack_cases[] = {
 	KUNIT_CASE(attack_floods),
 	KUNIT_CASE(attack_probes),
 	KUNIT_CASE(attack_syn_inside),
+	KUNIT_CASE(attack_syn_after_fin),
+	KUNIT_CASE(attack_forged_newcomers),
 	KUNIT_CASE(attack_forged_acks),
 	{}
 };
