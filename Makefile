@@ -18,7 +18,7 @@ help:				## say what each target does
 setup:				## install packages and the Python environment, once
 	@scripts/setup.sh
 
-tools: setup			## build flowgen, lasack-top and the small tools of the lab
+tools: setup			## build flowgen, lasack-top, lasack-doctor and the small tools of the lab
 	@$(MAKE) -C tools
 	@$(MAKE) -C testbed/kernel
 
