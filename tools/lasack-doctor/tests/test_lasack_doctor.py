@@ -194,9 +194,10 @@ def test_text_is_for_80_columns(faults: Path) -> None:
     assert lines[0] == "wlan0: access point on phy0, driver mac80211_hwsim"
     assert max(map(len, lines)) <= 80
     assert [line.split()[0] for line in lines[1:] if line[0] != " "] == ["ok"] * 9
-    assert "    tc qdisc replace dev wan0 root cake bandwidth RATE\n" in (
-        faults / "wan.txt"
-    ).read_text()
+    assert (
+        "    tc qdisc replace dev wan0 root cake bandwidth RATE\n"
+        in (faults / "wan.txt").read_text()
+    )
 
 
 def test_no_qdisc(faults: Path) -> None:

@@ -166,6 +166,22 @@ static struct nl_msg *radio_message(void)
 	return msg;
 }
 
+/* Bits beyond those that this kernel has are not there. */
+static void test_features(int *failures)
+{
+	struct {
+		struct nlattr header;
+		uint8_t bits[12];
+	} features = { .header = { .nla_len = sizeof(features.header) + 1 } };
+
+	memset(features.bits, 0xff, sizeof(features.bits));
+	EXPECT(has_feature(&features.header, 7));
+	EXPECT(!has_feature(&features.header, 8));
+	features.bits[0] = 0x40;
+	EXPECT(has_feature(&features.header, 6));
+	EXPECT(!has_feature(&features.header, 5));
+}
+
 /* At the first look 7 packets wait, at the second 3, and two more are dropped. */
 static void test_looks(int *failures)
 {
@@ -188,8 +204,8 @@ static void test_looks(int *failures)
 	note_root(&machine, &machine.devices[0], &second);
 	EXPECT_EQ(machine.devices[0].packets, 5);
 	EXPECT_EQ(machine.devices[0].drops, 2);
-	second.handle++;	/* another one: its count began anew */
-	second.drops = 1;
+	second.handle++;	/* another one: its count is its own */
+	second.drops = 9;
 	machine.looks = 3;
 	note_root(&machine, &machine.devices[0], &second);
 	EXPECT_EQ(machine.devices[0].drops, 2);
@@ -260,6 +276,7 @@ int main(void)
 		{ "files of /sys", test_files },
 		{ "files that only root may read", test_files_of_root },
 		{ "flowtables", test_flowtables },
+		{ "features of a driver", test_features },
 		{ "looks at queues", test_looks },
 		{ "mutated messages", test_mutated },
 		{ NULL, NULL },
