@@ -14,14 +14,14 @@
 
 struct wrap;
 
-enum unit { UNIT_NUMBER, UNIT_BYTES, UNIT_MS, UNIT_SWITCH };
+enum unit { UNIT_NUMBER, UNIT_BYTES, UNIT_MS };
 
 /* A u32 attribute of TCA_OPTIONS, named as tc names it. */
 struct option {
 	const char *name;		/* NULL ends the table */
 	int attribute;
 	enum unit unit;
-	const char *zero;		/* the word for 0, if it has one */
+	const char *zero, *one;		/* the words for 0 and 1, if they have one */
 	const char *ones;		/* the word for ~0 */
 };
 

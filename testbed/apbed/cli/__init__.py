@@ -31,7 +31,7 @@ examples:
   apbed doctor                                   what is missing, and how to get it
   apbed list                                     the scenarios that come with apbed
   apbed run testbed/scenarios/demo.toml          run one; out/demo/report.html shows it
-  apbed run demo --set seed=[1,2,3] --jobs 2     the same scenario with other values
+  apbed run demo --set 'seed=[1,2,3]' --jobs 2   the same scenario with other values
   apbed report out/demo                          compute the metrics and the report again
   apbed export out/demo --flent                  the runs for flent, SQLite or a spreadsheet
   apbed model http-queueing                      what a paper's equations say
