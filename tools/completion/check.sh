@@ -126,9 +126,10 @@ known "$bin/dcfmedium saturate " "--stations --phy --payload --seconds --json"
 known "$bin/dcfmedium hwsim " "--station --stats --pcap"
 known "$bin/dcfmedium hwsim --phy " "hrdsss-11 hrdsss-11-short ofdm-54 ht20"
 apbed=$here/../../.venv/bin/apbed
-known "$apbed " "run report list doctor kernel boot"
+known "$apbed " "run report export list doctor kernel boot"
 known "$apbed run --" "--set --out --jobs --dry-run --json"
 expect "$apbed run dem" demo
+expect "$apbed export out/demo --" "--csv --flent --help --out --sqlite"
 expect "$apbed kernel bu" build
 known "$apbed distro " "fetch tree boot"
 known "$apbed smp boot --" "--cpus --limit"
