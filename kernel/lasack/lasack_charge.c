@@ -336,7 +336,7 @@ void lasack_flow_charge_sent(struct lasack_queue *q, struct lasack_flow *flow,
 		lasack_flow_admit(q, flow, cb->acked, false);
 	}
 	if (lasack_has_station(q, flow) && unlikely(flow->station == LASACK_STATION_SHARED))
-		lasack_station_joins_newcomers(q, &q->stations->place[LASACK_STATION_SHARED]);
+		lasack_station_shared_sent(q, cb->cost);
 }
 
 /* The packet was pushed out, and no other of its flow waits. */

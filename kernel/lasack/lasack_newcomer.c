@@ -84,11 +84,14 @@ static void lasack_account_readmit(const struct lasack_queue *q, struct lasack_l
 	level->newcomers = lasack_sum_minus(q, level->newcomers, part);
 }
 
-/* What several stations share and newcomers have one sum. */
-void lasack_station_joins_newcomers(struct lasack_queue *q, struct lasack_station *station)
+/* A packet of the place that several stations share is sent, and costs @bytes: to newcomers too. */
+void lasack_station_shared_sent(struct lasack_queue *q, u32 bytes)
 {
-	station->account.sum = max(station->account.sum, q->level.newcomers);
-	lasack_newcomers_attain(q, &q->level, station->account.sum, lasack_newcomers_ahead(q));
+	struct lasack_account *shared = &q->stations->place[LASACK_STATION_SHARED].account;
+	u64 sum = lasack_sum_plus(q, q->level.newcomers, bytes);
+
+	lasack_newcomers_attain(q, &q->level, max(sum, shared->sum), lasack_newcomers_ahead(q));
+	shared->sum = max(shared->sum, q->level.newcomers);
 }
 
 /* The flow has a packet again. It may go to another station than before. */
@@ -112,7 +115,7 @@ static void lasack_flow_join_station(struct lasack_queue *q, struct lasack_flow 
 	} else if (!station->account.packets) {
 		lasack_account_resume(q, &q->level, &station->account);
 		if (station->number == LASACK_STATION_SHARED)
-			lasack_station_joins_newcomers(q, station);
+			station->account.sum = max(station->account.sum, q->level.newcomers);
 	}
 	station->is_new = 0;
 }

@@ -17,7 +17,7 @@ void lasack_flow_begin(struct lasack_queue *q, struct lasack_flow *flow,
 void lasack_flow_admit_newcomer(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes,
 				bool waits);
 void lasack_flow_readmit(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes);
-void lasack_station_joins_newcomers(struct lasack_queue *q, struct lasack_station *station);
+void lasack_station_shared_sent(struct lasack_queue *q, u32 bytes);
 
 /* A packet that waits from now on, or is sent, is charged with these @bytes. */
 static inline void lasack_flow_admit(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes,

@@ -307,6 +307,9 @@ static void attack_addresses(struct kunit *test, u32 pace)
 		p.station = 2;
 		if (i >= WARM_UP + 3000 - 3 * PLACES)
 			keep_backlog(test, p);
+		/* As TCP would, it tries again: then it may find a place of its own. */
+		if (i >= WARM_UP + 3000 - 3 * PLACES && i < WARM_UP + 3000 && i % 32 == 0)
+			attack_enqueue(test, &p);
 		for (j = 0; j < pace; j++) {
 			p = download(ATTACKER, 10);
 			p.station = 100 + i * pace + j;
