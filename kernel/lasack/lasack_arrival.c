@@ -238,15 +238,21 @@ struct lasack_flow *lasack_queue_add(struct lasack_queue *q, struct sk_buff *skb
 	struct lasack_flow *flow = lasack_queue_flow(q, seg);
 	u32 acked = 0;
 
-	if (unlikely(seg->syn) && !flow->shared && lasack_begins_life(q, flow)) {
-		lasack_flow_new_life(q, flow);
-		if (flow->head)
-			lasack_order_lowered(q, flow);
+	if (unlikely(seg->syn) && !flow->shared) {
+		if (lasack_begins_life(q, flow)) {
+			lasack_flow_new_life(q, flow);
+			if (flow->head)
+				lasack_order_lowered(q, flow);
+		}
+		flow->opening |= flow->is_new && !q->shape.paper;
 	}
-	if (!flow->head)
+	if (!flow->head) {
 		lasack_queue_wake(q, flow, skb);
-	else if (unlikely(lasack_flow_is_lodger(q, flow)))
+		if (unlikely(flow->opening) && flow->served && !seg->syn)
+			lasack_flow_opened(q, flow);
+	} else if (unlikely(lasack_flow_is_lodger(q, flow))) {
 		lasack_queue_rehouse(q, flow, skb);
+	}
 	if (!flow->shared)
 		acked = lasack_queue_observe(q, flow, seg);
 	lasack_queue_append(q, flow, skb, seg, seg->payload, acked);

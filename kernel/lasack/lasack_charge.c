@@ -74,6 +74,7 @@ void lasack_flow_new_life(struct lasack_queue *q, struct lasack_flow *flow)
 	flow->doubted = 0;
 	flow->starved = 0;
 	flow->served = 0;
+	flow->opening = 0;
 	flow->aborted = 0;
 	flow->entry.finished = 0;
 	if (flow->head)

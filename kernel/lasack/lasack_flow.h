@@ -43,7 +43,8 @@ struct lasack_flow {
 				refunds:7;	/* modulo 2^7 */
 	u8			ack_seen:2,	/* bit: last_ack[direction] is valid */
 				doubted:2,	/* bit: the candidate is of that direction */
-				strangers:3;	/* ACKs near the candidate before it */
+				strangers:3,	/* ACKs near the candidate before it */
+				opening:1;	/* all it had in this life was a SYN */
 	u8			shared:1,	/* not one connection: no ACK arithmetic */
 				reversed:1,	/* the last packet came from key.addr[1] */
 				starved:1,	/* not served for its sum since then */

@@ -11,6 +11,10 @@
  * with the same sum. It rises because of what an ACK acknowledges when that ACK is sent, and only
  * a little: else forged ACKs of connections nobody has could put off all who come later.
  *
+ * A connection that began with a SYN and goes on, once that was sent, is no newcomer: whoever
+ * invents connections does not wait for an answer. It has a credit alone. So short transfers
+ * need not share one flow's service, however many there are.
+ *
  * A flow that pauses saves up nothing: its sum is raised to LASACK_LAG below the largest.
  *
  * With stations all this holds for them too. New stations and the place that several share have
@@ -139,6 +143,21 @@ void lasack_flow_begin(struct lasack_queue *q, struct lasack_flow *flow,
 	else
 		lasack_account_resume(q, level, &flow->account);
 	flow->is_new = 0;
+}
+
+/*
+ * The flow began with a SYN, which was sent, and now it goes on: it is a connection, and no
+ * newcomer any more. It has the credit alone.
+ */
+void lasack_flow_opened(struct lasack_queue *q, struct lasack_flow *flow)
+{
+	const struct lasack_level *level = lasack_flow_level(q, flow);
+
+	flow->opening = 0;
+	flow->account.credit = 0;
+	flow->account.sum = min(flow->account.sum,
+				max(lasack_sum_minus(q, level->current_sum, LASACK_CREDIT),
+				    lasack_sum_minus(q, level->high, LASACK_LAG)));
 }
 
 /* As lasack_flow_admit(), of a flow or station that may be a newcomer. */

@@ -14,6 +14,7 @@ void lasack_account_begin(const struct lasack_queue *q, struct lasack_level *lev
 			  struct lasack_account *account);
 void lasack_flow_begin(struct lasack_queue *q, struct lasack_flow *flow,
 		       const struct sk_buff *skb);
+void lasack_flow_opened(struct lasack_queue *q, struct lasack_flow *flow);
 void lasack_flow_admit_newcomer(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes,
 				bool waits);
 void lasack_flow_readmit(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes);

@@ -394,6 +394,38 @@ static void service_delay_by_size(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, q->delay[1].max, 40ULL << 10);
 }
 
+/*
+ * A stream of new flows is one flow, and has more than its share queued. A connection whose SYN
+ * was sent and that goes on is none of them: it is served at once.
+ */
+static void service_connections_are_no_newcomers(struct kunit *test)
+{
+	struct lasack_queue *q = lasack_test_reshape(test, (struct lasack_shape) {});
+	struct tcp_segment syn = data(9, 0);
+	u32 i, waited, id = 100;
+	u64 newcomers;
+
+	syn.syn = 1;
+	for (i = 0; i < 300; i++) {
+		add(test, data(1, 1000), 1);
+		add(test, data(id++, 1000), 2);
+		add(test, data(id++, 1000), 2);
+		serve(test);
+	}
+	add(test, syn, 9);
+	for (waited = 0; serve(test) != 9; waited++)
+		KUNIT_ASSERT_LT(test, waited, 1000);
+	KUNIT_EXPECT_GT(test, waited, 100);
+	/* What it sends now is charged to nobody else. */
+	newcomers = q->level.newcomers;
+	for (i = 0; i < 20; i++)
+		add(test, data(9, 1000), 9);
+	KUNIT_EXPECT_EQ(test, q->level.newcomers, newcomers);
+	KUNIT_EXPECT_LE(test, known(q, 9)->account.sum, q->level.current_sum - LASACK_CREDIT);
+	for (waited = 0; serve(test) != 9; waited++)
+		KUNIT_ASSERT_LT(test, waited, 2);
+}
+
 static struct kunit_case lasack_service_cases[] = {
 	KUNIT_CASE(service_alternates_without_quantum),
 	KUNIT_CASE(service_in_runs),
@@ -415,6 +447,7 @@ static struct kunit_case lasack_service_cases[] = {
 	KUNIT_CASE(service_floor_is_the_connections),
 	KUNIT_CASE(service_floor_spares_the_oldest),
 	KUNIT_CASE(service_delay_by_size),
+	KUNIT_CASE(service_connections_are_no_newcomers),
 	{}
 };
 
