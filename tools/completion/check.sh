@@ -124,7 +124,7 @@ known "$bin/dcfmedium hwsim " "--station --stats --pcap"
 known "$bin/dcfmedium hwsim --phy " "hrdsss-11 hrdsss-11-short ofdm-54 ht20"
 apbed=$here/../../.venv/bin/apbed
 known "$apbed " "run report list doctor kernel boot"
-known "$apbed run --" "--set --out --jobs --dry-run --json"
+known "$apbed run --" "--set --out --jobs --backend --kernel --dry-run --json"
 expect "$apbed run dem" demo
 expect "$apbed kernel bu" build
 known "$apbed distro " "fetch tree boot"
