@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import lzma
+import os
 from itertools import pairwise
 from pathlib import Path
 
@@ -68,7 +69,7 @@ def test_no_emulator_is_one_line_with_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(qemu.shutil, "which", lambda *_, **__: None)
+    monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ApbedError, match="install qemu-system-x86"):
         qemu.find()
 
@@ -97,6 +98,13 @@ def test_modules_come_after_what_they_need(tmp_path: Path) -> None:
     assert list(found) == ["cfg80211", "mac80211", "mac80211_hwsim"]
     paths = [ram_disk.module_path(kernel, path).name for path in found.values()]
     assert paths == ["cfg80211.ko", "mac80211.ko", "mac80211-hwsim.ko"]
+
+
+def test_what_is_built_in_is_no_module(tmp_path: Path) -> None:
+    kernel = fake_kernel(tmp_path)
+    (kernel.modules / "net/cfg80211.ko").unlink()
+    (kernel.modules.parent / "modules.builtin").write_text("kernel/net/cfg80211.ko\n")
+    assert list(kernel.with_dependencies(["mac80211_hwsim"])) == ["mac80211", "mac80211_hwsim"]
 
 
 def test_a_missing_module_is_named(tmp_path: Path) -> None:
@@ -153,12 +161,30 @@ def test_a_link_is_copied_as_its_file_where_the_folder_really_is(tmp_path: Path)
     (host / "lib").symlink_to("usr/lib")
     (host / "usr/lib/libx.so.1.2").write_text("x")
     (host / "usr/lib/libx.so.1").symlink_to("libx.so.1.2")
-    ram_disk.add(root, host / "lib/libx.so.1")
-    copy = root / (host / "usr/lib/libx.so.1").relative_to("/")
+    there = ram_disk.inside(host / "lib/libx.so.1")
+    assert there == (host / "usr/lib").resolve() / "libx.so.1"
+    ram_disk.add(host / "lib/libx.so.1", root, there)
+    copy = root / there.relative_to("/")
     assert copy.read_text() == "x"
     assert not copy.is_symlink()
     with pytest.raises(ApbedError, match=r"liby\.so is missing"):
-        ram_disk.add(root, host / "liby.so")
+        ram_disk.add(host / "liby.so", root, there)
+
+
+def test_the_checkout_has_one_place_in_every_guest() -> None:
+    assert ram_disk.inside(GUEST / "cell.py") == Path("/lab/testbed/guest/cell.py")
+
+
+def test_equal_files_make_equal_archives_whatever_their_dates(tmp_path: Path) -> None:
+    """A kernel reads the dates as it looks for microcode, and some digits take it longer."""
+    archives = []
+    for name, date in (("a", 0x11111111), ("b", 0x2EEEEEEE)):
+        root = tmp_path / name
+        (root / "etc").mkdir(parents=True)
+        (root / "etc/file").write_text("x")
+        os.utime(root / "etc/file", (date, date))
+        archives.append(ram_disk.archive(root, tmp_path / f"{name}.cpio").read_bytes())
+    assert archives[0] == archives[1]
 
 
 def test_the_backend_vng_without_a_kernel_says_what_to_run(

@@ -51,16 +51,22 @@ class DistroKernel:
         found = (path for path in self.modules.rglob("*.ko*") if path.is_file())
         return {path.name.partition(".")[0].replace("-", "_"): path for path in found}
 
-    def with_dependencies(self, names: Iterable[str]) -> dict[str, Path]:
-        """These modules and those they need, each after what it needs.
+    def built_in(self) -> set[str]:
+        """The names of what would be modules in another configuration."""
+        listed = self.modules.parent / "modules.builtin"
+        lines = listed.read_text().splitlines() if listed.exists() else []
+        return {Path(line).stem.replace("-", "_") for line in lines}
 
-        ApbedError names one that the kernel does not have; one built in counts as not there.
+    def with_dependencies(self, names: Iterable[str]) -> dict[str, Path]:
+        """These modules and those they need, each after what it needs; none that is built in.
+
+        ApbedError names one that the kernel does not have.
         """
-        files = self.module_files()
+        files, built_in = self.module_files(), self.built_in()
         found: dict[str, Path] = {}
 
         def follow(name: str) -> None:
-            if name in found:
+            if name in found or name in built_in:
                 return
             if name not in files:
                 raise ApbedError(f"kernel {self.release} has no module {name}")

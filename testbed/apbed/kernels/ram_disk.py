@@ -4,13 +4,16 @@
 Principle: the emulator's clock counts instructions and skips what is idle, so a guest that
 waits for the host's disk sees as much time pass as the host happens to take. Here it waits for
 nothing: programs, libraries, Python's modules and kernel modules are copied into its RAM disk
-(Documentation/driver-api/early-userspace/buffer-format.rst of the kernel) before it starts, at
-their own paths, and results leave by 9p when all is over. Random numbers follow from the seed.
+(Documentation/driver-api/early-userspace/buffer-format.rst of the kernel) before it starts, and
+results leave by 9p when all is over. Random numbers follow from the seed. Even reading another
+digit in the archive takes another time, so equal guests have equal archives: no file has a date,
+and where the checkout and the results are on the host is not seen in the guest.
 """
 
 from __future__ import annotations
 
 import functools
+import os
 import re
 import shlex
 import shutil
@@ -21,7 +24,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from apbed.checkout import GUEST
+from apbed.checkout import GUEST, REPOSITORY
 from apbed.errors import ApbedError
 from apbed.kernels import qemu
 from apbed.kernels.distro import DistroKernel, module_bytes
@@ -46,6 +49,7 @@ BOOT_WORDS = (
     "console=ttyS0 quiet loglevel=1 panic=-1 no_timer_check nokaslr random.trust_cpu=on"
     " sysctl.vm.panic_on_oom=1"
 )
+CHECKOUT, OUT = Path("/lab"), Path("/out")  # the host's REPOSITORY and a run's directory, inside
 RTC_BASE = "2026-01-01T00:00:00"  # as the lab's guests
 
 
@@ -53,9 +57,9 @@ RTC_BASE = "2026-01-01T00:00:00"  # as the lab's guests
 class RamGuest:
     """One command to run as root in a stock kernel, on one processor in virtual time.
 
-    `script` is run by the host's Python with `words`, without site packages. The guest has
-    `files` at their paths, and what the script imports. What is left in `out` comes back; of
-    `out` itself the guest gets its plain files. `progress` and `console` are written meanwhile.
+    `script` is run in OUT by the host's Python with `words`, without site packages. The guest has
+    `files` where inside() says, and what the script imports. What is left in OUT comes back to
+    `out`, whose plain files the guest gets. `progress` and `console.log` are written meanwhile.
     """
 
     kernel: DistroKernel
@@ -82,6 +86,7 @@ def boot(guest: RamGuest, watchdog: Watchdog) -> Boot:
         scratch = Path(name)
         archive = pack(guest, scratch)
         console, said = guest.out / "console.log", scratch / "qemu.log"
+        console.touch()
         with said.open("wb") as log:
             process = subprocess.Popen(
                 [*emulator.words(), *command_line(guest, archive)],
@@ -140,19 +145,27 @@ def pack(guest: RamGuest, scratch: Path) -> Path:
     programs = [*map(program, PROGRAMS), PYTHON, *imported(guest.script)]
     files = [*programs, *guest.files, *REGULATORY, *INIT]
     for path in {*files, *libraries([*programs, *guest.files])}:
-        add(root, path)
+        add(path, root, inside(path))
+    for place in (OUT, *map(Path, ("/proc", "/sys", "/dev", "/run", "/mnt", "/tmp"))):
+        (root / place.relative_to("/")).mkdir(exist_ok=True)
     for path in (entry for entry in guest.out.iterdir() if entry.is_file()):
-        add(root, path)
+        add(path, root, OUT / path.name)
     _add_modules(root, guest)
-    for place in ("proc", "sys", "dev", "run", "mnt", "tmp"):
-        (root / place).mkdir(exist_ok=True)
-    out = shlex.quote(str(guest.out))
+    _compile(root)
     # -I -S: neither the host's environment nor its installed packages have a say.
-    words = shlex.join([str(PYTHON), "-I", "-S", str(guest.script), *guest.words])
-    init = root / "init"
-    init.write_text(f"#!/bin/sh\nexec /bin/sh {shlex.quote(str(INIT[0]))} {out} {words}\n")
-    init.chmod(0o755)
-    return _archive(root, scratch / "ram-disk")
+    words = [str(PYTHON), "-I", "-S", str(inside(guest.script)), *guest.words]
+    first = shlex.join(["/bin/sh", str(inside(INIT[0])), str(OUT), *words])
+    (root / "init").write_text(f"#!/bin/sh\nexec {first}\n")
+    (root / "init").chmod(0o755)
+    return archive(root, scratch / "ram-disk")
+
+
+def inside(path: Path) -> Path:
+    """Where a guest has a file of the host."""
+    if path.is_relative_to(REPOSITORY):
+        return CHECKOUT / path.relative_to(REPOSITORY)
+    # The folder without links: /lib/x and /usr/lib/x may be one file.
+    return path.parent.resolve() / path.name
 
 
 def program(name: str) -> Path:
@@ -163,14 +176,13 @@ def program(name: str) -> Path:
     return Path(found)
 
 
-def add(root: Path, path: Path) -> None:
-    """Copy a host's file to its own path below `root`; a link as the file it leads to."""
+def add(path: Path, root: Path, there: Path) -> None:
+    """Copy a host's file below `root`; a link as the file it leads to."""
     if not path.exists():
         raise ApbedError(f"{path} is missing; run `make setup` and `make all`")
-    # The folder without links: /lib/x and /usr/lib/x may be one file.
-    there = root / path.parent.resolve().relative_to("/") / path.name
-    there.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copy2(path, there)  # with its time: Python compares that with its compiled modules
+    copy = root / there.relative_to("/")
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(path, copy)
 
 
 @functools.cache
@@ -180,8 +192,7 @@ def imported(script: Path) -> tuple[Path, ...]:
         "import runpy, sys\n"
         f"runpy.run_path({str(script)!r}, run_name='listed')\n"
         "for module in list(sys.modules.values()):\n"
-        "    for name in ('__file__', '__cached__'):\n"
-        "        print(getattr(module, name, None) or '')\n"
+        "    print(getattr(module, '__file__', None) or '')\n"
     )
     done = subprocess.run(
         [str(PYTHON), "-I", "-S", "-c", listing], capture_output=True, text=True, check=False
@@ -228,9 +239,19 @@ def module_path(kernel: DistroKernel, module: Path) -> Path:
     return Path("/lib/modules", kernel.release, "kernel", there.parent, f"{name}.ko")
 
 
-def _archive(root: Path, archive: Path) -> Path:
-    names = "\n".join(str(path.relative_to(root)) for path in sorted(root.rglob("*")))
+def _compile(root: Path) -> None:
+    """Compile Python's modules here, once, for whatever dates their files have."""
+    words = ["-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash"]
+    words += ["-s", str(root), "-p", "/", str(root)]
+    subprocess.run([str(PYTHON), "-I", *words], check=True)
+
+
+def archive(root: Path, path: Path) -> Path:
+    """All below `root` in one file, whose bytes depend on names, modes and contents alone."""
+    for entry in [root, *root.rglob("*")]:
+        os.utime(entry, (0, 0), follow_symlinks=False)
+    names = "\n".join(str(entry.relative_to(root)) for entry in sorted(root.rglob("*")))
     words = ["cpio", "-o", "-H", "newc", "--quiet", "--reproducible"]
-    with archive.open("wb") as sink:
+    with path.open("wb") as sink:
         subprocess.run(words, cwd=root, input=names.encode(), stdout=sink, check=True)
-    return archive
+    return path

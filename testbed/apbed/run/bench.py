@@ -43,17 +43,15 @@ class Bench:
     def programs(self, plan: Plan) -> Programs:
         """What this plan needs of it."""
         words = [*shlex.split(plan.ap.qdisc), *shlex.split(plan.station.qdisc)]
-        modules = [
-            *self.machine.needs,
-            *self.modules,
-            *(self.modules_of[word] for word in MODULES_OF if word in words),
-        ]
+        named = [self.modules_of[word] for word in MODULES_OF if word in words]
+        inside = self.machine.inside
+        modules = [*self.machine.needs, *map(inside, [*self.modules, *named])]
         return Programs(
             modules=tuple(map(str, modules)),
             hwsim=str(self.machine.hwsim),
-            dcfmedium=str(self.dcfmedium),
-            flowgen=str(self.flowgen),
-            tc_lib_dir=str(self.tc_lib_dir),
+            dcfmedium=str(inside(self.dcfmedium)),
+            flowgen=str(inside(self.flowgen)),
+            tc_lib_dir=str(inside(self.tc_lib_dir)),
         )
 
 

@@ -24,10 +24,9 @@ RADIOS = "mac80211_hwsim"
 
 @dataclass(frozen=True)
 class Order:
-    """One run: a Python script of the guest's with its words, and the directory it writes to."""
+    """One run: a Python script of the guest's, and the directory it reads and writes."""
 
-    script: Path
-    words: Sequence[str]
+    script: Path  # told of the directory
     run_dir: Path
     files: Sequence[Path]  # programs and modules that the script is told of
     seed: int
@@ -68,6 +67,9 @@ class Machine(Protocol):
     def stall_s(self) -> float:
         """Processor seconds without progress after which a run is stuck."""
 
+    def inside(self, path: Path) -> Path:
+        """Where the guest has a file of the host."""
+
     def boot(self, order: Order, watchdog: Watchdog) -> Boot:
         """Carry out one run; results are in its directory."""
 
@@ -99,10 +101,14 @@ class LabMachine:
     def hwsim(self) -> Path:
         return self.kernel.hwsim
 
+    def inside(self, path: Path) -> Path:
+        return path
+
     def boot(self, order: Order, watchdog: Watchdog) -> Boot:
         """The host's file system is the guest's root, so nothing is copied."""
         # -I -S: neither the host's environment nor its installed packages have a say.
-        command = [str(ram_disk.PYTHON), "-I", "-S", str(order.script), *order.words]
+        command = [str(ram_disk.PYTHON), "-I", "-S", str(order.script)]
+        command.append(str(order.run_dir))
         console = order.run_dir / "console.log"
         guest = lab.Guest(
             self.kernel,
@@ -152,12 +158,15 @@ class StockMachine:
     def hwsim(self) -> Path:
         return self.radios[-1]
 
+    def inside(self, path: Path) -> Path:
+        return ram_disk.inside(path)
+
     def boot(self, order: Order, watchdog: Watchdog) -> Boot:
         """The guest has copies of all it needs in memory; results come out at the end."""
         guest = ram_disk.RamGuest(
             self.kernel,
             order.script,
-            order.words,
+            [str(ram_disk.OUT)],
             order.files,
             [RADIOS],
             order.run_dir,

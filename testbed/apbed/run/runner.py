@@ -138,9 +138,7 @@ class _Job:
     def boot(self) -> bool:
         """Boot the guest and write its status.json; true when it came to its end."""
         run_dir, machine = self.run_dir.resolve(), self.bench.machine
-        order = Order(
-            GUEST / "cell.py", [str(run_dir)], run_dir, self.bench.files(), self.run.plan.seed
-        )
+        order = Order(GUEST / "cell.py", run_dir, self.bench.files(), self.run.plan.seed)
         progress = self.progress(time.monotonic())
         watchdog = Watchdog(machine.stall_s, progress=progress, cancel=self.cancel)
         result = machine.boot(order, watchdog)
