@@ -8,7 +8,7 @@
  * Least attained service can starve the flow with the largest sum. The floor is a share of
  * the service, in percent, for the flow that has waited longest, whatever its sum. Each byte
  * of service adds that share to the floor's account. When the account covers the first packet
- * of that flow, this packet is the next. Service is counted as for the sums: the bytes of a
+ * of that flow, this packet is the next. Service is all bytes of a
  * packet and those that it acknowledges. If only an ACK's own bytes counted, it would be almost
  * free, and uploads would get many times the floor's share.
  *

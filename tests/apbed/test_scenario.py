@@ -104,6 +104,15 @@ def test_the_kernel_chooses_among_rates_that_the_guest_offers(tmp_path: Path) ->
     load(tmp_path, CELL, "medium.rates=kernel", "medium.phy=erp-ofdm-54-longslot")
 
 
+def test_edca_has_categories_for_32_radios(tmp_path: Path) -> None:
+    with pytest.raises(ApbedError) as refused:
+        load(tmp_path, CELL, "medium.edca=default", "station.count=32")
+    assert str(refused.value) == (
+        "cell.toml: medium.edca = 'default': expected at most 31 stations with it"
+    )
+    load(tmp_path, CELL, "medium.edca=default", "station.count=31")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "line"),
     [

@@ -3,7 +3,7 @@
 #
 # What bash would offer after given words: KTAP on stdout.
 #
-#	check.sh BIN_DIR	with flowgen, dcfmedium and lasack-top in it
+#	check.sh BIN_DIR	with flowgen, dcfmedium, lasack-top and lasack-doctor in it
 
 here=$(realpath "$(dirname "$0")")
 bin=$(realpath "$1")
@@ -112,6 +112,9 @@ expect "$bin/lasack-top --sort " "attained backlog rate"
 expect "$bin/lasack-top --on" "--once"
 known "$bin/lasack-top -d " lo
 known "$bin/lasack-top " "--device --interval --json --once --sort --help"
+known "$bin/lasack-doctor " "lo --seconds --json --help"
+expect "$bin/lasack-doctor --se" "--seconds"
+expect "$bin/lasack-doctor --seconds " ""
 expect "$bin/flowgen p" "pulse"
 expect "$bin/flowgen serve --i" "--interval"
 expect "$bin/flowgen pulse --b" "--bytes"
@@ -123,9 +126,10 @@ known "$bin/dcfmedium saturate " "--stations --phy --payload --seconds --json"
 known "$bin/dcfmedium hwsim " "--station --stats --pcap"
 known "$bin/dcfmedium hwsim --phy " "hrdsss-11 hrdsss-11-short ofdm-54 ht20"
 apbed=$here/../../.venv/bin/apbed
-known "$apbed " "run report list doctor kernel boot"
+known "$apbed " "run report export list doctor kernel boot"
 known "$apbed run --" "--set --out --jobs --backend --kernel --dry-run --json"
 expect "$apbed run dem" demo
+expect "$apbed export out/demo --" "--csv --flent --help --out --sqlite"
 expect "$apbed kernel bu" build
 known "$apbed distro " "fetch tree boot"
 known "$apbed smp boot --" "--cpus --limit"

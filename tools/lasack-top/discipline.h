@@ -14,14 +14,14 @@
 
 struct wrap;
 
-enum unit { UNIT_NUMBER, UNIT_BYTES, UNIT_MS, UNIT_SWITCH };
+enum unit { UNIT_NUMBER, UNIT_BYTES, UNIT_MS };
 
 /* A u32 attribute of TCA_OPTIONS, named as tc names it. */
 struct option {
 	const char *name;		/* NULL ends the table */
 	int attribute;
 	enum unit unit;
-	const char *zero;		/* the word for 0, if it has one */
+	const char *zero, *one;		/* the words for 0 and 1, if they have one */
 	const char *ones;		/* the word for ~0 */
 };
 
@@ -58,8 +58,5 @@ uint64_t counter_named(const char *name, const struct qdisc *qdisc);
 
 /* The word for that value of an option, or NULL: it is a number. */
 const char *option_word(const struct option *option, uint32_t value);
-
-/* The word for an enum tc_inflight_backpressure. */
-const char *backpressure_word(uint64_t state);
 
 #endif

@@ -28,16 +28,19 @@
 	FORMED(inflight, "backpressure", backpressure, LARGEST, BACKPRESSURE)
 
 static const struct option lasack_options[] = {
-	{ "limit", TCA_LASACK_LIMIT, UNIT_NUMBER, NULL, NULL },
-	{ "memory_limit", TCA_LASACK_MEMORY_LIMIT, UNIT_BYTES, NULL, NULL },
-	{ "flows", TCA_LASACK_FLOWS, UNIT_NUMBER, NULL, NULL },
-	{ "idle", TCA_LASACK_IDLE, UNIT_MS, "off", NULL },
-	{ "halflife", TCA_LASACK_HALFLIFE, UNIT_MS, "off", NULL },
-	{ "quantum", TCA_LASACK_QUANTUM, UNIT_BYTES, "off", NULL },
-	{ "floor", TCA_LASACK_FLOOR, UNIT_NUMBER, "off", NULL },
-	{ "observe", TCA_LASACK_OBSERVE, UNIT_SWITCH, "off", NULL },
-	{ "inflight", TCA_LASACK_INFLIGHT, UNIT_NUMBER, "off", "auto" },
-	{ NULL, 0, 0, NULL, NULL },
+	{ "limit", TCA_LASACK_LIMIT, UNIT_NUMBER, NULL, NULL, NULL },
+	{ "memory_limit", TCA_LASACK_MEMORY_LIMIT, UNIT_BYTES, NULL, NULL, NULL },
+	{ "flows", TCA_LASACK_FLOWS, UNIT_NUMBER, NULL, NULL, NULL },
+	{ "idle", TCA_LASACK_IDLE, UNIT_MS, "off", NULL, NULL },
+	{ "halflife", TCA_LASACK_HALFLIFE, UNIT_MS, "off", NULL, NULL },
+	{ "quantum", TCA_LASACK_QUANTUM, UNIT_BYTES, "off", NULL, NULL },
+	{ "floor", TCA_LASACK_FLOOR, UNIT_NUMBER, "off", NULL, NULL },
+	{ "observe", TCA_LASACK_OBSERVE, UNIT_NUMBER, "off", "on", NULL },
+	{ "inflight", TCA_LASACK_INFLIGHT, UNIT_NUMBER, "off", NULL, "auto" },
+	{ "mode", TCA_LASACK_MODE, UNIT_NUMBER, "default", "paper", NULL },
+	{ "fair", TCA_LASACK_FAIR, UNIT_NUMBER, "flow", "station", NULL },
+	{ "overhead", TCA_LASACK_OVERHEAD, UNIT_BYTES, NULL, NULL, "auto" },
+	{ NULL, 0, 0, NULL, NULL, NULL },
 };
 
 static const struct counter lasack_counters[] = {
@@ -65,6 +68,9 @@ static const struct counter lasack_counters[] = {
 	COUNTER(lasack, "purged", purged, ADD),
 	COUNTER(lasack, "observed", observed, ADD),
 	COUNTER(lasack, "observed_bytes", observed_bytes, ADD),
+	COUNTER(lasack, "stations", stations, ADD),
+	COUNTER(lasack, "overhead_bytes", overhead, LARGEST),
+	COUNTER(lasack, "resynchronised", resynchronised, ADD),
 	BELOW,
 	{ NULL, 0, 0, ADD, COUNT },
 };
@@ -98,9 +104,9 @@ const struct discipline lasack = {
 };
 
 static const struct option inflight_options[] = {
-	{ "limit", TCA_INFLIGHT_LIMIT, UNIT_NUMBER, NULL, "auto" },
-	{ "stall", TCA_INFLIGHT_STALL, UNIT_MS, NULL, NULL },
-	{ NULL, 0, 0, NULL, NULL },
+	{ "limit", TCA_INFLIGHT_LIMIT, UNIT_NUMBER, NULL, NULL, "auto" },
+	{ "stall", TCA_INFLIGHT_STALL, UNIT_MS, NULL, NULL, NULL },
+	{ NULL, 0, 0, NULL, NULL, NULL },
 };
 
 static const struct counter inflight_counters[] = {
@@ -117,11 +123,11 @@ const struct discipline inflight = {
 };
 
 static const struct option ackwrr_options[] = {
-	{ "weights", TCA_ACKWRR_WEIGHT_DATA, UNIT_NUMBER, "auto", NULL },
-	{ "weight_ack", TCA_ACKWRR_WEIGHT_ACK, UNIT_NUMBER, NULL, NULL },
-	{ "limit", TCA_ACKWRR_LIMIT, UNIT_NUMBER, NULL, NULL },
-	{ "inflight", TCA_ACKWRR_INFLIGHT, UNIT_NUMBER, "off", "auto" },
-	{ NULL, 0, 0, NULL, NULL },
+	{ "weights", TCA_ACKWRR_WEIGHT_DATA, UNIT_NUMBER, "auto", NULL, NULL },
+	{ "weight_ack", TCA_ACKWRR_WEIGHT_ACK, UNIT_NUMBER, NULL, NULL, NULL },
+	{ "limit", TCA_ACKWRR_LIMIT, UNIT_NUMBER, NULL, NULL, NULL },
+	{ "inflight", TCA_ACKWRR_INFLIGHT, UNIT_NUMBER, "off", NULL, "auto" },
+	{ NULL, 0, 0, NULL, NULL, NULL },
 };
 
 static const struct counter ackwrr_counters[] = {
@@ -214,23 +220,11 @@ uint64_t counter_named(const char *name, const struct qdisc *qdisc)
 	return 0;
 }
 
-const char *backpressure_word(uint64_t state)
-{
-	static const char *const words[] = {
-		[TC_INFLIGHT_UNTRIED] = "untried",
-		[TC_INFLIGHT_AIR] = "air",
-		[TC_INFLIGHT_BUS] = "bus",
-		[TC_INFLIGHT_NONE] = "none",
-	};
-
-	return state < sizeof(words) / sizeof(*words) ? words[state] : "unknown";
-}
-
 const char *option_word(const struct option *option, uint32_t value)
 {
 	if (!value)
 		return option->zero;
-	if (option->unit == UNIT_SWITCH)
-		return "on";
+	if (value == 1)
+		return option->one;
 	return ~value ? NULL : option->ones;
 }

@@ -17,15 +17,13 @@ def summarize(directory: Path) -> Json:
 
     Raises ApbedError when DIR holds no runs.
     """
-    run_dirs = sorted(path.parent for path in directory.glob("runs/*/run.json"))
-    if not run_dirs:
-        raise ApbedError(f"{directory} holds no runs; `apbed run SCENARIO --out DIR` makes some")
+    run_dirs = run_directories(directory)
     manifest = read_object(directory / "manifest.json") or {}
     first = read_object(run_dirs[0] / "run.json") or {}
     result: Json = {
         "schema": 1,
         "scenario": manifest.get("scenario", first.get("scenario")),
-        "runs": [summarize_run(run_dir) for run_dir in _as_planned(manifest, run_dirs)],
+        "runs": [summarize_run(run_dir) for run_dir in run_dirs],
     }
     partial = directory / "summary.json.partial"
     partial.write_text(json.dumps(result, indent=1, allow_nan=False) + "\n")
@@ -50,8 +48,15 @@ def summarize_run(run_dir: Path) -> Json:
     } | measure(run_dir)
 
 
-def _as_planned(manifest: Json, run_dirs: list[Path]) -> list[Path]:
-    """The manifest's runs in its order; runs of an earlier plan in the same place are left out."""
-    found = {run_dir.name: run_dir for run_dir in run_dirs}
+def run_directories(directory: Path) -> list[Path]:
+    """Those of the manifest's runs, in its order, or all there are if there is no manifest.
+
+    Runs of an earlier plan in the same place are left out. Raises ApbedError when none is left.
+    """
+    found = {path.parent.name: path.parent for path in sorted(directory.glob("runs/*/run.json"))}
+    manifest = read_object(directory / "manifest.json") or {}
     planned = manifest.get("runs", list(found))
-    return [found[run_id] for run_id in planned if run_id in found]
+    run_dirs = [found[run_id] for run_id in planned if run_id in found]
+    if not run_dirs:
+        raise ApbedError(f"{directory} holds no runs; `apbed run SCENARIO --out DIR` makes some")
+    return run_dirs

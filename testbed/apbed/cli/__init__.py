@@ -15,6 +15,7 @@ from apbed.processes import signals_as_interrupt
 COMMANDS = (
     "apbed.cli.run",
     "apbed.cli.report",
+    "apbed.cli.export",
     "apbed.cli.model",
     "apbed.cli.listing",
     "apbed.cli.doctor",
@@ -30,8 +31,9 @@ examples:
   apbed doctor                                   what is missing, and how to get it
   apbed list                                     the scenarios that come with apbed
   apbed run testbed/scenarios/demo.toml          run one; out/demo/report.html shows it
-  apbed run demo --set seed=[1,2,3] --jobs 2     the same scenario with other values
+  apbed run demo --set 'seed=[1,2,3]' --jobs 2   the same scenario with other values
   apbed report out/demo                          compute the metrics and the report again
+  apbed export out/demo --flent                  the runs for flent, SQLite or a spreadsheet
   apbed model http-queueing                      what a paper's equations say
   apbed kernel build --version 7.2               build another lab kernel
   apbed boot -- uname -a                         one command inside the lab kernel

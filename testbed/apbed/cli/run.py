@@ -19,7 +19,7 @@ from apbed.scenario import catalogue, parse
 EXAMPLES = """\
 examples:
   apbed run demo
-  apbed run testbed/scenarios/demo.toml --set seed=[1,2,3,4,5] --jobs 2 --out out/seeds
+  apbed run testbed/scenarios/demo.toml --set 'seed=[1,2,3,4,5]' --jobs 2 --out out/seeds
   apbed run demo --set ap.qdisc='lasack limit 100' --set ap.inflight=0
   apbed run demo --backend vng --kernel 6.12
   apbed run demo --dry-run

@@ -162,6 +162,7 @@ def _plan(values: Values, tables: _Tables, *, loaded: bool) -> Plan:
 
 def _medium(values: Values, radios: list[str]) -> Medium:
     radio.check_rates(values["medium.rates"], values["medium.phy"])
+    radio.check_edca(values["medium.edca"], radios)
     hidden = radio.hidden(values["medium.hidden"], radios)
     stations = radio.stations(values["medium.stations"], radios)
     return _table(Medium, "medium", values, hidden=hidden, stations=stations)

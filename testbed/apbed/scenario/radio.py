@@ -16,6 +16,17 @@ from apbed.errors import ApbedError
 KERNEL_RATES = ("hrdsss-11", "hrdsss-11-short", "erp-ofdm-")
 
 
+# Four access categories each are all the stations that dcfmedium has: MAC_MAX_STATIONS is 128.
+EDCA_RADIOS = 32
+
+
+def check_edca(edca: str, radios: Sequence[str]) -> None:
+    """ApbedError if there are more radios than dcfmedium has access categories for."""
+    if edca != "off" and len(radios) > EDCA_RADIOS:
+        most = EDCA_RADIOS - 1
+        raise ApbedError(f"medium.edca = {edca!r}: expected at most {most} stations with it")
+
+
 def check_rates(rates: str, phy: str) -> None:
     """ApbedError if the kernel is to choose among rates that it does not know."""
     if rates == "kernel" and not phy.startswith(KERNEL_RATES):
