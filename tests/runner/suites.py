@@ -86,7 +86,9 @@ def _pytest() -> Iterator[Suite]:
     for name in sorted(names, key=lambda name: (*(name != one for one in longest_first), name)):
         lacks = DISTRO if name == "stock" else None
         folder = names[name].relative_to(REPOSITORY)
-        yield Suite(name, f".venv/bin/pytest -q {folder}", may_skip=lacks)
+        # The machines of `stock` are emulated: four minutes of processor time.
+        slow = name == "stock"
+        yield Suite(name, f".venv/bin/pytest -q {folder}", slow=slow, may_skip=lacks)
 
 
 def _static() -> Iterator[Suite]:
