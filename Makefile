@@ -34,6 +34,10 @@ lab-kernel: setup		## build the default lab kernel, once per user
 modules: lab-kernel		## build the kernel modules for the default lab kernel
 	@$(MAKE) -C kernel KDIR="$$($(APBED) kernel tree $(LINE))" ARCH=um
 
+stock: tools medium tc		## fetch a stock kernel and QEMU, build the modules: KERNEL=6.12
+	@$(APBED) distro fetch $(LINE)
+	@$(MAKE) -C kernel KDIR="$$($(APBED) distro tree $(LINE))" ARCH=x86_64
+
 debug: setup			## build the lab kernel with its checkers on, and its modules
 	@$(APBED) kernel build --debug
 	@$(MAKE) -C kernel KDIR="$$($(APBED) kernel path --debug)/tree" ARCH=um
@@ -113,4 +117,4 @@ bench-all: all
 	done > $(BENCH_OUT)/table.md
 
 .PHONY: all help setup tools medium tc lab-kernel modules debug modules-all \
-	demo check check-all clean lock measurements bench bench-all smp install uninstall deb
+	stock demo check check-all clean lock measurements bench bench-all smp install uninstall deb

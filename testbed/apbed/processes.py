@@ -33,7 +33,7 @@ def signals_as_interrupt() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def stop_group(process: subprocess.Popen[str]) -> None:
+def stop_group(process: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:
     """End a command and everything it started; returns when its leader is gone.
 
     The command must lead a process group of its own (start_new_session).

@@ -1,12 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""One Wi-Fi cell inside a lab kernel: builds it, runs its flows, writes down what happened.
+"""One Wi-Fi cell inside a kernel: builds it, runs its flows, writes down what happened.
 
 Principle: real hostapd, real mac80211 and real TCP in one network namespace per machine of
 up-down-fairness's test bed (its Fig. 1): the access point in the first one, `wired` behind it, and
 `sta1`, `sta2`... around it. Only the air is ours: dcfmedium decides what arrives, and when.
 
-Every wait here blocks. A process that polls would stop virtual time (`time-travel=inf-cpu`).
+Every wait here blocks. A process that polls would stop virtual time (`time-travel=inf-cpu`), or
+spend it (QEMU with `-icount`).
 
     cell.py RUN_DIR       reads RUN_DIR/plan.json
 """
@@ -77,6 +78,7 @@ def measure(cell: Cell, record: dict[str, Any]) -> None:
         cell.running.check()
         cell.network.watch(t0)
     cell.traffic.end()
+    cell.radios.freeze()
     cell.network.snapshot("qdisc.json")
     cell.network.counters()
     record |= {"tcp_rmem": cell.network.receive_buffers(), "tries": cell.radios.tries}

@@ -44,6 +44,7 @@ class Running:
         for entry in [entry for entry in self._running if entry[0] == name]:
             self._running.remove(entry)
             entry[1].send_signal(signal.SIGTERM)
+            entry[1].send_signal(signal.SIGCONT)  # one that was frozen hears nothing before
             if status := entry[1].wait():
                 said = last_line(str(self.run_dir / f"{name}.log"))
                 raise CellError(f"{name} failed with status {status}: {said}")

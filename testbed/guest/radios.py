@@ -76,6 +76,13 @@ class Radios:
         """Start the medium's statistics, digest and random streams anew."""
         self.running.signal("dcfmedium", signal.SIGUSR1)
 
+    def freeze(self) -> None:
+        """Let no more frames pass, so that the queue and the medium have counted the same ones.
+
+        Where code takes time, the queue would go on emptying while its counters are read.
+        """
+        self.running.signal("dcfmedium", signal.SIGSTOP)
+
     def associate(self) -> None:
         """hostapd on the access point, then each station joins by cfg80211's own connect."""
         conf = Path("/run/hostapd.conf")

@@ -13,16 +13,17 @@ from apbed.cli import main
 from apbed.errors import ApbedError
 from apbed.kernels import lab
 from apbed.kernels.cache import LabKernel
+from apbed.kernels.watchdog import Boot, Watchdog
 from tests.apbed.marked_processes import processes_marked
 
 
-def boot(kernel: LabKernel, out: Path, script: str, seed: int | None = None) -> lab.Boot:
+def boot(kernel: LabKernel, out: Path, script: str, seed: int | None = None) -> Boot:
     console = out / "console.log"
     guest = lab.Guest(kernel, ["sh", "-c", script], out, seed=seed, console=console)
-    return lab.boot(guest, lab.Watchdog(limit_s=60))
+    return lab.boot(guest, Watchdog(limit_s=60))
 
 
-def spin(kernel: LabKernel, out: Path, watchdog: lab.Watchdog) -> lab.Boot:
+def spin(kernel: LabKernel, out: Path, watchdog: Watchdog) -> Boot:
     """A guest process that polls, which stops virtual time for good."""
     command = ["/usr/bin/python3", "-c", "while True: pass"]
     return lab.boot(lab.Guest(kernel, command, out, console=out / "console.log"), watchdog)
@@ -134,7 +135,7 @@ def test_a_process_that_spins_is_named(
     lab_kernel: LabKernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LAB_TEST_MARK", str(tmp_path))
-    result = spin(lab_kernel, tmp_path, lab.Watchdog(stall_s=4))
+    result = spin(lab_kernel, tmp_path, Watchdog(stall_s=4))
     assert result.status is None
     assert result.why == "no progress for 4 s of processor time; running in the guest: python3"
     assert processes_marked(tmp_path) == []
@@ -146,7 +147,7 @@ def test_cancel_leaves_nothing(
     monkeypatch.setenv("LAB_TEST_MARK", str(tmp_path))
     cancel = threading.Event()
     threading.Timer(3.0, cancel.set).start()
-    result = spin(lab_kernel, tmp_path, lab.Watchdog(cancel=cancel))
+    result = spin(lab_kernel, tmp_path, Watchdog(cancel=cancel))
     assert result.why == "interrupted"
     assert processes_marked(tmp_path) == []
 

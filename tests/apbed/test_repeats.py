@@ -82,7 +82,7 @@ def test_every_station_is_associated(tmp_path: Path, monkeypatch: pytest.MonkeyP
     lossy.write_text(f'#!/bin/sh\nexec {whole.dcfmedium} "$@" --losses-from start\n')
     lossy.chmod(0o755)
     early = dataclasses.replace(whole, dcfmedium=lossy)
-    monkeypatch.setattr(bench, "find", lambda _version: early)
+    monkeypatch.setattr(bench, "find", lambda *_: early)
     eight(tmp_path, "medium.channel=loss=0.5")
     assert guest(tmp_path)["errors"] == []
     tries = guest(tmp_path)["tries"]

@@ -67,7 +67,7 @@ def test_packets_that_do_not_pass_the_qdisc_make_a_run_invalid(tmp_path: Path) -
 def test_a_refused_module_makes_a_run_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = bench.find("default")
     partial = dataclasses.replace(whole, modules=whole.modules[:-1])
-    monkeypatch.setattr(bench, "find", lambda _version: partial)
+    monkeypatch.setattr(bench, "find", lambda *_: partial)
     run = one_run(tmp_path, *SHORT, "ap.qdisc=lasack limit 100 inflight off")
     assert run["valid"] is False
     assert "lasack limit 100 inflight off" in run["why_invalid"]
@@ -96,7 +96,7 @@ def test_a_medium_that_dies_makes_a_run_fail(
     short_lived.write_text(f'#!/bin/sh\nexec timeout -s KILL 3 {whole.dcfmedium} "$@"\n')
     short_lived.chmod(0o755)
     mortal = dataclasses.replace(whole, dcfmedium=short_lived)
-    monkeypatch.setattr(bench, "find", lambda _version: mortal)
+    monkeypatch.setattr(bench, "find", lambda *_: mortal)
     run = one_run(tmp_path / "out", *SHORT)
     assert run["valid"] is False
     assert "dcfmedium ended during the run" in run["why_invalid"]

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from apbed.kernels import lab
 from apbed.kernels.cache import LabKernel
+from apbed.kernels.watchdog import Watchdog
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PACKAGING = REPOSITORY / "packaging"
@@ -124,7 +125,7 @@ def test_attach(lab_kernel: LabKernel, tmp_path: Path) -> None:
     script = ATTACH.format(tree=REPOSITORY, kdir=lab_kernel.build_dir, hwsim=lab_kernel.hwsim)
     console = tmp_path / "console.log"
     guest = lab.Guest(lab_kernel, ["sh", "-c", script], tmp_path, workdir=tmp_path, console=console)
-    result = lab.boot(guest, lab.Watchdog(limit_s=60))
+    result = lab.boot(guest, Watchdog(limit_s=60))
     assert result.status == 0, f"{result.why}: {console.read_text()}"
     assert (tmp_path / "roots").read_text() == FOUND
 

@@ -12,6 +12,7 @@ import pytest
 
 from apbed.kernels import lab
 from apbed.kernels.cache import LabKernel
+from apbed.kernels.watchdog import Watchdog
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 EVERYWHERE = {"inflight", "sch_inflight", "sch_lasack", "sch_ackwrr"}
@@ -130,7 +131,7 @@ def test_installed_modules_and_plugins_are_found(lab_kernel: LabKernel, tmp_path
     script = USE.format(tree=REPOSITORY, kdir=lab_kernel.build_dir)
     console = tmp_path / "console.log"
     guest = lab.Guest(lab_kernel, ["sh", "-c", script], tmp_path, console=console)
-    result = lab.boot(guest, lab.Watchdog(limit_s=60))
+    result = lab.boot(guest, Watchdog(limit_s=60))
     said = console.read_text()
     assert result.status == 0, f"{result.why}: {said}"
     for shown in ("qdisc lasack 8001: root", "dev0, lasack 8001: root", "qdisc ackwrr 8003: root"):

@@ -15,6 +15,7 @@ import pytest
 
 from apbed.kernels import lab
 from apbed.kernels.cache import LabKernel
+from apbed.kernels.watchdog import Watchdog
 from tests.medium.dcfmedium import BIN, output, statistics
 
 # One access point, one declared station and one that is not; TCP both ways, then the end.
@@ -75,7 +76,7 @@ def play(kernel: LabKernel, out: Path, options: str) -> Air:
     script = SCRIPT.format(hwsim=kernel.hwsim, bin=BIN, air=options)
     console = out / "console.log"
     guest = lab.Guest(kernel, ["sh", "-c", script], out, workdir=out, seed=1, console=console)
-    result = lab.boot(guest, lab.Watchdog(limit_s=120))
+    result = lab.boot(guest, Watchdog(limit_s=120))
     assert result.status == 0, f"{result.why}: {console.read_text()}"
     return Air(out, json.loads((out / "medium.json").read_text()))
 

@@ -13,6 +13,7 @@ import pytest
 
 from apbed.kernels import lab
 from apbed.kernels.cache import LabKernel
+from apbed.kernels.watchdog import Watchdog
 from apbed.papers.edca import Category, shares
 from tests.medium.dcfmedium import BIN, saturate, statistics
 
@@ -114,7 +115,7 @@ def play(kernel: LabKernel, out: Path, **words: str | int) -> dict[str, Any]:
     script = SCRIPT.format(hwsim=kernel.hwsim, bin=BIN, **words)
     console = out / "console.log"
     guest = lab.Guest(kernel, ["sh", "-c", script], out, workdir=out, seed=1, console=console)
-    result = lab.boot(guest, lab.Watchdog(limit_s=240))
+    result = lab.boot(guest, Watchdog(limit_s=240))
     assert result.status == 0, f"{result.why}: {console.read_text()}"
     stats: dict[str, Any] = json.loads((out / "medium.json").read_text())
     assert not any(stats["integrity"].values()), stats["integrity"]

@@ -81,10 +81,14 @@ def _pytest() -> Iterator[Suite]:
     """One for each folder with such tests: tests/NAME and tools/NAME/tests."""
     folders = {path.parent for path in REPOSITORY.glob("tests/*/test_*.py")}
     folders |= {path.parent for path in REPOSITORY.glob("tools/*/tests/test_*.py")}
-    longest_first = ("experiments", "apbed", "medium")
+    longest_first = ("experiments", "apbed", "stock", "medium")
     names = {(path.parent if path.name == "tests" else path).name: path for path in folders}
     for name in sorted(names, key=lambda name: (*(name != one for one in longest_first), name)):
-        yield Suite(name, f".venv/bin/pytest -q {names[name].relative_to(REPOSITORY)}")
+        lacks = DISTRO if name == "stock" else None
+        folder = names[name].relative_to(REPOSITORY)
+        # The machines of `stock` are emulated: four minutes of processor time.
+        slow = name == "stock"
+        yield Suite(name, f".venv/bin/pytest -q {folder}", slow=slow, may_skip=lacks)
 
 
 def _static() -> Iterator[Suite]:

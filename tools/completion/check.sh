@@ -127,7 +127,7 @@ known "$bin/dcfmedium hwsim " "--station --stats --pcap"
 known "$bin/dcfmedium hwsim --phy " "hrdsss-11 hrdsss-11-short ofdm-54 ht20"
 apbed=$here/../../.venv/bin/apbed
 known "$apbed " "run report export list doctor kernel boot"
-known "$apbed run --" "--set --out --jobs --dry-run --json"
+known "$apbed run --" "--set --out --jobs --backend --kernel --dry-run --json"
 expect "$apbed run dem" demo
 expect "$apbed export out/demo --" "--csv --flent --help --out --sqlite"
 expect "$apbed kernel bu" build

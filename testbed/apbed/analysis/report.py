@@ -313,7 +313,7 @@ def _method(directory: Path, summary: Json, manifest: Json) -> str:
     seeds = ", ".join(str(seed) for seed in manifest.get("seeds", []))
     command = str(manifest.get("command") or f"apbed run {summary['scenario']} --out {directory}")
     kernels = "<br>".join(
-        f"Linux {escape(str(kernel.get('release')))} as User-mode Linux in virtual time"
+        escape(f"Linux {kernel.get('release')}, {kernel.get('machine', UNKNOWN)}")
         for kernel in manifest.get("kernels", {}).values()
     )
     hashes = {
@@ -334,7 +334,7 @@ def _method(directory: Path, summary: Json, manifest: Json) -> str:
     ]
     return (
         "<h2>How it was measured</h2>\n"
-        "<p>Real TCP, real mac80211 and real hostapd in one lab kernel, a network namespace per "
+        "<p>Real TCP, real mac80211 and real hostapd in one kernel, a network namespace per "
         "machine; the medium decides frame by frame who may send and what collides. Each run "
         "proved that its packets went through the scheduler under test.</p>\n"
         f"{definitions(pairs)}\n<p>Run it again:</p>\n<pre>{escape(command)}</pre>"

@@ -18,6 +18,7 @@ from apbed.bench.cells import HARNESS, Cell, words
 from apbed.checkout import BUILD, GUEST
 from apbed.errors import ApbedError
 from apbed.kernels import distro, lab
+from apbed.kernels.watchdog import Watchdog
 
 BATCH = 64  # packets, as in kernel/bench
 TURN = re.compile(r"^bench(\d+) ([\d ]+) served (\d+) dropped (\d+)$")
@@ -122,7 +123,7 @@ def in_lab(order: Order, out: Path, version: str | None = None) -> Raw:
     kernel = lab.kernel(version)
     command = _command(order, out, BUILD / "modules" / f"{kernel.release}-um")
     console = out / "console"
-    boot = lab.boot(lab.Guest(kernel, command, out, console=console), lab.Watchdog(stall_s=300))
+    boot = lab.boot(lab.Guest(kernel, command, out, console=console), Watchdog(stall_s=300))
     return _ended(order, console, boot.status == 0)
 
 

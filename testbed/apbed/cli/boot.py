@@ -10,6 +10,7 @@ from pathlib import Path
 
 from apbed.errors import ApbedError
 from apbed.kernels import lab
+from apbed.kernels.watchdog import Watchdog
 
 EXAMPLES = """\
 examples:
@@ -58,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
         out.mkdir(parents=True, exist_ok=True)
         sys.stdout.flush()
         guest = lab.Guest(kernel, command, out, seed=args.seed)
-        result = lab.boot(guest, lab.Watchdog(limit_s=args.limit))
+        result = lab.boot(guest, Watchdog(limit_s=args.limit))
     if result.status is None:
         raise ApbedError(str(result.why))
     return result.status

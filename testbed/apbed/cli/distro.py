@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""`apbed distro`: the distribution's own kernel, in an emulated machine."""
+"""`apbed distro`: stock kernels, the distribution's own and newer ones, in an emulated machine."""
 
 from __future__ import annotations
 
 import argparse
 
 from apbed.errors import ApbedError
-from apbed.kernels import distro
+from apbed.kernels import distro, shared_root
+from apbed.kernels.packages import VERSIONS
 
 EXAMPLES = """\
 examples:
   apbed distro fetch
   make -C kernel KDIR="$(apbed distro tree)"
   apbed distro boot -- uname -a
+  apbed distro fetch --version 6.12
   apbed distro boot --cpus 2 -- sh selftests/tcp/ackskip_guest.sh churn
 
 The host's file system is the root, read-only; nothing is installed, KVM is not used.
@@ -51,16 +53,22 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "words", nargs=argparse.REMAINDER, metavar="-- COMMAND", help="what to run, as root"
     )
     boot.set_defaults(func=_boot)
+    for command in (fetch, tree, boot):
+        command.add_argument(
+            "--version",
+            choices=VERSIONS,
+            help="kernel line (default: the distribution's own)",
+        )
 
 
-def _fetch(_: argparse.Namespace) -> int:
-    kernel = distro.fetch()
+def _fetch(args: argparse.Namespace) -> int:
+    kernel = distro.fetch(args.version)
     print(f"{kernel.release} ({kernel.packages.parent})")
     return 0
 
 
-def _tree(_: argparse.Namespace) -> int:
-    print(distro.find().build_dir)
+def _tree(args: argparse.Namespace) -> int:
+    print(distro.find(args.version).build_dir)
     return 0
 
 
@@ -68,4 +76,4 @@ def _boot(args: argparse.Namespace) -> int:
     command = args.words[1:] if args.words[:1] == ["--"] else args.words
     if not command:
         raise ApbedError("boot needs a command: apbed distro boot -- COMMAND [ARG]...")
-    return distro.boot(distro.find(), command, args.cpus, args.limit)
+    return shared_root.boot(distro.find(args.version), command, args.cpus, args.limit)

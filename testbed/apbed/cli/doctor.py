@@ -20,6 +20,7 @@ from pathlib import Path
 from apbed.checkout import BUILD, REPOSITORY
 from apbed.errors import ApbedError
 from apbed.kernels import cache, lab, packages
+from apbed.kernels.watchdog import Watchdog
 
 PYTHON_MODULES = ("matplotlib", "numpy", "rich", "scipy")
 PROGRAMS = ("bin/dcfmedium", "bin/flowgen", "lib/seeded_random.so")
@@ -140,7 +141,7 @@ def _boot(kernel: cache.LabKernel | None) -> Finding:
     try:
         guest = lab.Guest(kernel, ["true"], scratch, console=scratch / "console")
         guest = lab.Guest(kernel, ["true"], scratch, console=scratch / "console")
-        result = lab.boot(guest, lab.Watchdog(limit_s=COMMAND_LIMIT_S))
+        result = lab.boot(guest, Watchdog(limit_s=COMMAND_LIMIT_S))
     except ApbedError as error:
         return Finding("boot", False, str(error), "see the other lines")
     finally:

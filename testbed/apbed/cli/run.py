@@ -13,6 +13,7 @@ from typing import Any
 from apbed.analysis import report, summary
 from apbed.cli.progress import observer
 from apbed.run import runner
+from apbed.run.machines import BACKENDS
 from apbed.scenario import catalogue, parse
 
 EXAMPLES = """\
@@ -20,6 +21,7 @@ examples:
   apbed run demo
   apbed run testbed/scenarios/demo.toml --set 'seed=[1,2,3,4,5]' --jobs 2 --out out/seeds
   apbed run demo --set ap.qdisc='lasack limit 100' --set ap.inflight=0
+  apbed run demo --backend vng --kernel 6.12
   apbed run demo --dry-run
 
 Finished runs whose inputs did not change are kept, so an interrupted command can be repeated.
@@ -50,7 +52,20 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--jobs",
         type=_count,
         metavar="N",
-        help="lab kernels to run at a time (default: one per processor)",
+        help="kernels to run at a time (default: one per processor)",
+    )
+    parser.add_argument(
+        "--backend",
+        choices=BACKENDS,
+        default="uml",
+        help="where runs are carried out: uml, the lab kernel (default); vng, a stock kernel in "
+        "QEMU in virtual time",
+    )
+    parser.add_argument(
+        "--kernel",
+        metavar="LINE",
+        help="kernel line, such as 6.12; with --backend vng also an image, boot/vmlinuz-RELEASE "
+        "(default: as the scenario says)",
     )
     parser.add_argument("--dry-run", action="store_true", help="list the runs and stop")
     parser.add_argument("--json", action="store_true", help="print summary.json instead of a table")
@@ -59,14 +74,15 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(args: argparse.Namespace) -> int:
     """Run the scenario; 0 when every run is valid."""
-    plan = parse.load(catalogue.find(args.scenario), args.set)
+    settings = [*args.set, *([f"kernel={args.kernel}"] if args.kernel else [])]
+    plan = parse.load(catalogue.find(args.scenario), settings)
     if args.dry_run:
         print("\n".join(run.id for run in plan.runs))
         return 0
     out: Path = args.out or Path("out") / plan.name
     jobs = min(args.jobs or len(os.sched_getaffinity(0)), len(plan.runs))
     with observer(plan, sys.stderr) as notify:
-        runner.run_all(plan, out, jobs, notify)
+        runner.run_all(plan, out, jobs, notify, args.backend)
     result = summary.summarize(out)
     report.write_report(out)
     if args.json:

@@ -20,11 +20,10 @@ import socket
 import struct
 import subprocess
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -32,14 +31,13 @@ from apbed.checkout import BUILD, GUEST
 from apbed.errors import ApbedError
 from apbed.kernels import cache
 from apbed.kernels.cache import LabKernel
-from apbed.processes import IDLE_S, ProcessorTime
+from apbed.kernels.watchdog import INTERRUPTED, POLL_S, Boot, Watchdog, watch
 
 MEMORY_MB = 768
 BOOT_TIME_NS = 1767225600 * 10**9  # 2026-01-01, a guest's wall clock at boot
 MCONSOLE_MAGIC = 0xCAFEBABE
 ADDR_NO_RANDOMIZE = 0x0040000  # personality(2)
 PERSONALITY_QUERY = 0xFFFFFFFF
-POLL_S = 0.2
 GROUP_END_TRIES = 25
 
 
@@ -57,34 +55,6 @@ class Guest:
     workdir: Path | None = None  # None: the caller's
     seed: int | None = None
     console: Path | None = None
-
-
-@dataclass(frozen=True)
-class Watchdog:
-    """When a guest is ended: no change of `progress` for `stall_s`, `limit_s` over, `cancel` set.
-
-    Both are processor seconds of the kernel. Without `progress` the growing console counts as
-    progress. A kernel that uses no processor at all for IDLE_S of wall time is ended too.
-    """
-
-    stall_s: float = 60.0
-    limit_s: float | None = None
-    progress: Callable[[], object] | None = None
-    cancel: threading.Event = field(default_factory=threading.Event)
-
-
-@dataclass(frozen=True)
-class Boot:
-    """What came of one boot.
-
-    `status` is the command's exit status, or None when the kernel ended without one;
-    `why` then says in one line what happened. Times in seconds.
-    """
-
-    status: int | None
-    why: str | None
-    wall_s: float
-    virtual_s: float | None
 
 
 def kernel(version: str | None = None, debug: bool = False, stock: bool = False) -> LabKernel:
@@ -222,26 +192,10 @@ def _watch(
     process: subprocess.Popen[bytes], guest: Guest, watchdog: Watchdog, scratch: Path
 ) -> str | None:
     """Wait for the end; return None, or one line that says why the guest must be ended."""
-    progress = watchdog.progress or _size_of(guest.console)
-    work = ProcessorTime(process.pid)
-    since = 0.0
-    seen = progress()
-    while process.poll() is None:
-        if watchdog.cancel.wait(POLL_S):
-            return "interrupted"
-        used = work.used_s()
-        if (state := progress()) != seen:
-            seen, since = state, used
-        if used - since > watchdog.stall_s:
-            what = f"no progress for {watchdog.stall_s:.0f} s of processor time"
-        elif watchdog.limit_s is not None and used > watchdog.limit_s:
-            what = f"not done after {watchdog.limit_s:.0f} s of processor time"
-        elif work.idle_s() > IDLE_S:
-            what = f"no processor time used for {IDLE_S:.0f} s"
-        else:
-            continue
-        return f"{what}; running in the guest: {_running_process(scratch, guest.console)}"
-    return None
+    what = watch(process, watchdog, _size_of(guest.console))
+    if what is None or what == INTERRUPTED:
+        return what
+    return f"{what}; running in the guest: {_running_process(scratch, guest.console)}"
 
 
 def _running_process(scratch: Path, console: Path | None) -> str:

@@ -14,7 +14,8 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -86,6 +87,16 @@ class Apt:
             self.run("apt-get", "-o", "APT::Sandbox::User=", "download", package, cwd=partial)
             (partial / deb.name).rename(deb)
         return deb
+
+    def unpack(self, names: Sequence[str], root: Path) -> None:
+        """Download packages and unpack them below `root`, which is made if need be."""
+        root.mkdir(exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="packages-", dir=root.parent) as store:
+            if names:  # root's apt would change user for it
+                words = ("-o", "APT::Sandbox::User=", "download", *names)
+                self.run("apt-get", *words, cwd=Path(store))
+            for archive in sorted(Path(store).glob("*.deb")):
+                subprocess.run(["dpkg-deb", "-x", str(archive), str(root)], check=True)
 
 
 def cache_root() -> Path:

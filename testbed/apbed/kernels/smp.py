@@ -2,7 +2,7 @@
 """Kernels with several processors and a checker, in an emulated machine.
 
 Principle: one processor shows no race between two. User-mode Linux has one, so this is the
-lab's source built for x86_64, booted as a distribution's kernel is (distro.py): KASAN and
+lab's source built for x86_64, booted as a distribution's kernel is (shared_root.py): KASAN and
 lockdep look for use after free and wrong locking, KCSAN for data races
 (Documentation/dev-tools/kasan.rst and kcsan.rst of the kernel).
 """
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from apbed.errors import ApbedError
-from apbed.kernels import cache, distro
+from apbed.kernels import cache, distro, shared_root
 from apbed.kernels.cache import LabKernel
 from apbed.kernels.recipe import Recipe
 
@@ -42,7 +42,7 @@ def find(checker: str) -> LabKernel:
 
 
 def boot(checker: str, command: Sequence[str], cpus: int, limit_s: float) -> int:
-    """Run a command as root in the kernel; its exit status. Limits as in distro.boot()."""
+    """Run a command as root in the kernel; its exit status. Limits as in shared_root.boot()."""
     kernel = find(checker)
     machine = replace(distro.find(), release=kernel.release, image=kernel.linux)
-    return distro.boot(machine, command, cpus, limit_s)
+    return shared_root.boot(machine, command, cpus, limit_s)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What runs are carried out with: a kernel, its modules and the programs, all built before."""
+"""What runs are carried out with: a machine, our modules and the programs, all built before."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from pathlib import Path
 
 from apbed.checkout import BUILD, GUEST, PACKAGE, REPOSITORY
 from apbed.errors import ApbedError
-from apbed.kernels import lab
-from apbed.kernels.cache import LabKernel
+from apbed.run.machines import BACKENDS, Machine
 from apbed.scenario.plan import Plan, Programs
 
 PLAN = PACKAGE / "scenario" / "plan.py"  # the guest reads plans with it
@@ -22,9 +21,9 @@ MODULES_OF = {"ackwrr": "sch_ackwrr"}  # tc's word -> module
 
 @dataclass(frozen=True)
 class Bench:
-    """The programs and modules one kernel's runs use, by absolute path."""
+    """The machine, programs and modules one kernel's runs use, by absolute path."""
 
-    kernel: LabKernel
+    machine: Machine
     dcfmedium: Path
     flowgen: Path
     tc_lib_dir: Path
@@ -33,30 +32,35 @@ class Bench:
 
     def digests(self) -> dict[str, str]:
         """SHA-256 of everything that runs and is ours, by name."""
-        files = [self.dcfmedium, self.flowgen, *self.modules, *self.modules_of.values()]
-        files += [*sorted(GUEST.iterdir()), PLAN]
-        files += sorted(self.tc_lib_dir.glob("q_*.so"))
+        files = [*self.files(), *sorted(GUEST.iterdir()), PLAN]
         return {file.name: _sha256(file) for file in files if file.is_file()}
+
+    def files(self) -> list[Path]:
+        """What a guest needs besides its own programs and scripts."""
+        ours = [self.dcfmedium, self.flowgen, *self.modules, *self.modules_of.values()]
+        return ours + sorted(self.tc_lib_dir.glob("q_*.so"))
 
     def programs(self, plan: Plan) -> Programs:
         """What this plan needs of it."""
         words = [*shlex.split(plan.ap.qdisc), *shlex.split(plan.station.qdisc)]
-        modules = [*self.modules, *(self.modules_of[word] for word in MODULES_OF if word in words)]
+        named = [self.modules_of[word] for word in MODULES_OF if word in words]
+        inside = self.machine.inside
+        modules = [*self.machine.needs, *map(inside, [*self.modules, *named])]
         return Programs(
             modules=tuple(map(str, modules)),
-            hwsim=str(self.kernel.hwsim),
-            dcfmedium=str(self.dcfmedium),
-            flowgen=str(self.flowgen),
-            tc_lib_dir=str(self.tc_lib_dir),
+            hwsim=str(self.machine.hwsim),
+            dcfmedium=str(inside(self.dcfmedium)),
+            flowgen=str(inside(self.flowgen)),
+            tc_lib_dir=str(inside(self.tc_lib_dir)),
         )
 
 
-def find(version: str) -> Bench:
-    """Everything needed to run on a kernel line ("default": the distribution's own)."""
-    kernel = lab.kernel(None if version == "default" else version)
-    modules = BUILD / "modules" / f"{kernel.release}-um"
+def find(version: str, backend: str = "uml") -> Bench:
+    """Everything needed to run on a kernel ("default": the distribution's line) of a backend."""
+    machine = BACKENDS[backend](None if version == "default" else version)
+    modules = BUILD / "modules" / machine.modules
     found = Bench(
-        kernel,
+        machine,
         BUILD / "bin" / "dcfmedium",
         BUILD / "bin" / "flowgen",
         BUILD / "tc",
@@ -66,8 +70,7 @@ def find(version: str) -> Bench:
     needed = (*found.modules, *found.modules_of.values())
     for path in (found.dcfmedium, found.flowgen, found.tc_lib_dir, *needed):
         if not path.exists():
-            words = "" if version == "default" else f" KERNEL={version}"
-            raise ApbedError(f"{path.relative_to(REPOSITORY)} is missing; run `make all{words}`")
+            raise ApbedError(f"{path.relative_to(REPOSITORY)} is missing; run `{machine.make}`")
     return found
 
 

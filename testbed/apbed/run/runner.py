@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Runs the points of a scenario in lab kernels, several at once, and resumes.
+"""Runs the points of a scenario in machines of their own, several at once, and resumes.
 
 Principle: a run is a pure function of its inputs (plan, kernel, modules, tools), whose hash
 stands in its run.json; a finished run with the same hash is never run again. The runner
@@ -25,13 +25,12 @@ from typing import Any
 
 from apbed.checkout import GUEST
 from apbed.errors import ApbedError
-from apbed.kernels import lab
+from apbed.kernels.watchdog import INTERRUPTED, Watchdog
 from apbed.run import bench
 from apbed.run.bench import Bench
+from apbed.run.machines import Order
 from apbed.scenario import plan
 from apbed.scenario.parse import Run, Scenario
-
-STALL_S = 60.0  # processor seconds without a virtual second
 
 Notify = Callable[["Event"], None]
 
@@ -51,18 +50,21 @@ def unheard(_event: Event) -> None:
     """The observer of a campaign nobody watches."""
 
 
-def run_all(scenario: Scenario, out: Path, jobs: int, notify: Notify = unheard) -> bool:
+def run_all(
+    scenario: Scenario, out: Path, jobs: int, notify: Notify = unheard, backend: str = "uml"
+) -> bool:
     """Run what is not done yet below `out`; true when every run was carried out.
 
-    `notify` hears of every change, from the pool's threads. Raises ApbedError before
-    anything starts if something is missing. Ctrl-C ends all running guests.
+    `backend` says in which machines (machines.BACKENDS). `notify` hears of every change, from the
+    pool's threads. Raises ApbedError before anything starts if something is missing. Ctrl-C ends
+    all running guests.
     """
-    benches = {name: bench.find(name) for name in {run.kernel for run in scenario.runs}}
+    benches = {name: bench.find(name, backend) for name in {run.kernel for run in scenario.runs}}
     digests = {name: entry.digests() for name, entry in benches.items()}
     out.mkdir(parents=True, exist_ok=True)
     cancel = threading.Event()
     with _only_user(out), ThreadPoolExecutor(max_workers=jobs) as pool:
-        manifest = _manifest(scenario, out, benches, digests)
+        manifest = _manifest(scenario, out, benches, digests, backend)
         _write(out / "manifest.json", manifest)
         futures = []
         for run in scenario.runs:
@@ -112,7 +114,7 @@ class _Job:
     def carry_out(self) -> bool:
         """Run it unless it is done already; true when it is done, false when it failed."""
         planned = self.run.plan.to_json()
-        inputs = json.dumps([planned, self.bench.kernel.key, self.digests], sort_keys=True)
+        inputs = json.dumps([planned, self.bench.machine.key, self.digests], sort_keys=True)
         inputs_hash = hashlib.sha256(inputs.encode()).hexdigest()
         if _is_done(self.run_dir, inputs_hash):
             self.notify(Event(self.run, "kept"))
@@ -126,7 +128,7 @@ class _Job:
             "schema": 2,
             "id": self.run.id,
             "scenario": self.scenario.name,
-            "params": self.run.params | {"kernel": self.bench.kernel.release},
+            "params": self.run.params | {"kernel": self.bench.machine.release},
             "inputs_hash": inputs_hash,
             "plan": planned,
         }
@@ -135,21 +137,13 @@ class _Job:
 
     def boot(self) -> bool:
         """Boot the guest and write its status.json; true when it came to its end."""
-        # -I -S: neither the host's environment nor its installed packages have a say.
-        script = ["/usr/bin/python3", "-I", "-S", str(GUEST / "cell.py")]
-        script.append(str(self.run_dir.resolve()))
-        guest = lab.Guest(
-            self.bench.kernel,
-            script,
-            self.run_dir,
-            workdir=self.run_dir,
-            seed=self.run.plan.seed,
-            console=self.run_dir / "console.log",
-        )
+        run_dir, machine = self.run_dir.resolve(), self.bench.machine
+        order = Order(GUEST / "cell.py", run_dir, self.bench.files(), self.run.plan.seed)
         progress = self.progress(time.monotonic())
-        result = lab.boot(guest, lab.Watchdog(STALL_S, progress=progress, cancel=self.cancel))
+        watchdog = Watchdog(machine.stall_s, progress=progress, cancel=self.cancel)
+        result = machine.boot(order, watchdog)
         why = result.why or _guest_error(self.run_dir, result.status)
-        if why == "interrupted":
+        if why == INTERRUPTED:
             shutil.rmtree(self.run_dir)
             return False
         state = "failed" if why else "done"
@@ -169,7 +163,8 @@ class _Job:
         path = self.run_dir / "progress"
 
         def read() -> object:
-            word = path.read_text().strip() if path.exists() else ""
+            said = path.read_text().split() if path.exists() else []
+            word = said[-1] if said else ""
             virtual_s = float(word) if word.isdigit() else 0.0
             self.notify(Event(self.run, "running", virtual_s, time.monotonic() - started))
             return word
@@ -197,9 +192,14 @@ def _is_done(run_dir: Path, inputs_hash: str) -> bool:
 
 
 def _manifest(
-    scenario: Scenario, out: Path, benches: dict[str, Bench], digests: dict[str, dict[str, str]]
+    scenario: Scenario,
+    out: Path,
+    benches: dict[str, Bench],
+    digests: dict[str, dict[str, str]],
+    backend: str,
 ) -> dict[str, Any]:
     command = ["apbed", "run", scenario.name, "--out", str(out)]
+    command += [] if backend == "uml" else ["--backend", backend]
     command += [f"--set={word}" for word in scenario.settings]
     return {
         "schema": 1,
@@ -210,8 +210,9 @@ def _manifest(
         "runs": [run.id for run in scenario.runs],
         "kernels": {
             name: {
-                "release": entry.kernel.release,
-                "key": entry.kernel.key,
+                "release": entry.machine.release,
+                "key": entry.machine.key,
+                "machine": entry.machine.what,
                 "sha256": digests[name],
             }
             for name, entry in benches.items()

@@ -17,6 +17,7 @@ import pytest
 from apbed.checkout import BUILD
 from apbed.kernels import lab
 from apbed.kernels.cache import LabKernel
+from apbed.kernels.watchdog import Watchdog
 
 MS = 0.001  # what a scheduler of processes without cost may add, and far more
 RATE_MBPS, WINDOW = 200, 65536  # WINDOW in bytes, of each connection
@@ -193,7 +194,7 @@ def out(lab_kernel: LabKernel, tmp_path_factory: pytest.TempPathFactory) -> Path
     (place / "script.sh").write_text(script)
     console = place / "console"
     guest = lab.Guest(lab_kernel, ["sh", str(place / "script.sh")], place, place, console=console)
-    done = lab.boot(guest, lab.Watchdog())
+    done = lab.boot(guest, Watchdog())
     assert done.status == 0, done.why or console.read_text()
     return place
 

@@ -11,6 +11,7 @@ import pytest
 
 from apbed.kernels import lab
 from apbed.kernels.cache import LabKernel
+from apbed.kernels.watchdog import Watchdog
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 
@@ -149,7 +150,7 @@ def play(kernel: LabKernel, out: Path, script: str, medium: str) -> Path:
     console = out / "console.log"
     text = (LOAD + CELL + script).format(**words, medium=medium.format(**words))
     guest = lab.Guest(kernel, ["sh", "-c", text], out, workdir=out, seed=1, console=console)
-    result = lab.boot(guest, lab.Watchdog(limit_s=120))
+    result = lab.boot(guest, Watchdog(limit_s=120))
     assert result.status == 0, f"{result.why}: {console.read_text()}"
     return out
 

@@ -13,6 +13,7 @@ from terminal_screen import last_screen
 
 from apbed.kernels import lab
 from apbed.kernels.cache import LabKernel
+from apbed.kernels.watchdog import Watchdog
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 
@@ -128,7 +129,7 @@ def play(kernel: LabKernel, out: Path, script: str) -> Path:
     console = out / "console.log"
     command = ["sh", "-c", (LOAD + script).format(**words)]
     guest = lab.Guest(kernel, command, out, workdir=out, seed=1, console=console)
-    result = lab.boot(guest, lab.Watchdog(limit_s=120))
+    result = lab.boot(guest, Watchdog(limit_s=120))
     assert result.status == 0, f"{result.why}: {console.read_text()}"
     return out
 

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The machines a run can be carried out in: a lab kernel, or a stock kernel in QEMU.
+
+Principle: what runs in the guest is the same; a machine only decides which kernel boots, what it
+must load before the radios, and how the run's directory gets in and out.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from apbed.kernels import distro, lab, qemu, ram_disk
+from apbed.kernels.cache import LabKernel
+from apbed.kernels.distro import DistroKernel
+from apbed.kernels.watchdog import Boot, Watchdog
+
+RADIOS = "mac80211_hwsim"
+
+
+@dataclass(frozen=True)
+class Order:
+    """One run: a Python script of the guest's, and the directory it reads and writes."""
+
+    script: Path  # told of the directory
+    run_dir: Path
+    files: Sequence[Path]  # programs and modules that the script is told of
+    seed: int
+
+
+class Machine(Protocol):
+    """A kernel, and how it is booted."""
+
+    @property
+    def release(self) -> str:
+        """uname -r."""
+
+    @property
+    def key(self) -> str:
+        """Names the kernel and the emulation: two machines alike have the same."""
+
+    @property
+    def what(self) -> str:
+        """For people: "User-mode Linux in virtual time"."""
+
+    @property
+    def modules(self) -> str:
+        """The folder below build/modules with our modules for it."""
+
+    @property
+    def make(self) -> str:
+        """The command that builds them."""
+
+    @property
+    def needs(self) -> tuple[Path, ...]:
+        """The kernel's own modules that must be loaded first, in this order; guest's paths."""
+
+    @property
+    def hwsim(self) -> Path:
+        """The radios' module; the guest's path."""
+
+    @property
+    def stall_s(self) -> float:
+        """Processor seconds without progress after which a run is stuck."""
+
+    def inside(self, path: Path) -> Path:
+        """Where the guest has a file of the host."""
+
+    def boot(self, order: Order, watchdog: Watchdog) -> Boot:
+        """Carry out one run; results are in its directory."""
+
+
+@dataclass(frozen=True)
+class LabMachine:
+    """User-mode Linux built for the lab: no root, no emulator, the fastest."""
+
+    kernel: LabKernel
+    make: str
+
+    what = "User-mode Linux in virtual time"
+    needs: tuple[Path, ...] = ()
+    stall_s = 60.0
+
+    @property
+    def release(self) -> str:
+        return self.kernel.release
+
+    @property
+    def key(self) -> str:
+        return self.kernel.key
+
+    @property
+    def modules(self) -> str:
+        return f"{self.release}-um"
+
+    @property
+    def hwsim(self) -> Path:
+        return self.kernel.hwsim
+
+    def inside(self, path: Path) -> Path:
+        return path
+
+    def boot(self, order: Order, watchdog: Watchdog) -> Boot:
+        """The host's file system is the guest's root, so nothing is copied."""
+        # -I -S: neither the host's environment nor its installed packages have a say.
+        command = [str(ram_disk.PYTHON), "-I", "-S", str(order.script)]
+        command.append(str(order.run_dir))
+        console = order.run_dir / "console.log"
+        guest = lab.Guest(
+            self.kernel,
+            command,
+            order.run_dir,
+            workdir=order.run_dir,
+            seed=order.seed,
+            console=console,
+        )
+        return lab.boot(guest, watchdog)
+
+
+@dataclass(frozen=True)
+class StockMachine:
+    """A distribution's kernel in QEMU on one processor, whose instructions are the clock."""
+
+    kernel: DistroKernel
+    make: str
+
+    what = "QEMU in virtual time"
+    stall_s = 240.0  # 8 s for a virtual second of 802.11n, and half a minute to boot
+
+    @property
+    def release(self) -> str:
+        return self.kernel.release
+
+    @functools.cached_property
+    def key(self) -> str:
+        digest = hashlib.sha256(self.kernel.bootable.read_bytes()).hexdigest()
+        return f"{self.release}-qemu-{digest[:12]}"
+
+    @property
+    def modules(self) -> str:
+        return f"{self.release}-x86_64"
+
+    @functools.cached_property
+    def radios(self) -> tuple[Path, ...]:
+        """hwsim's module, last, after those it needs."""
+        found = self.kernel.with_dependencies([RADIOS]).values()
+        return tuple(ram_disk.module_path(self.kernel, path) for path in found)
+
+    @property
+    def needs(self) -> tuple[Path, ...]:
+        return self.radios[:-1]
+
+    @property
+    def hwsim(self) -> Path:
+        return self.radios[-1]
+
+    def inside(self, path: Path) -> Path:
+        return ram_disk.inside(path)
+
+    def boot(self, order: Order, watchdog: Watchdog) -> Boot:
+        """The guest has copies of all it needs in memory; results come out at the end."""
+        guest = ram_disk.RamGuest(
+            self.kernel,
+            order.script,
+            [str(ram_disk.OUT)],
+            order.files,
+            [RADIOS],
+            order.run_dir,
+            order.seed,
+        )
+        return ram_disk.boot(guest, watchdog)
+
+
+def _lab(version: str | None) -> Machine:
+    words = f" KERNEL={version}" if version else ""
+    return LabMachine(lab.kernel(version), f"make all{words}")
+
+
+def _stock(version: str | None) -> Machine:
+    qemu.find()
+    words = f" KERNEL={version}" if version else ""
+    return StockMachine(distro.find(version), f"make stock{words}")
+
+
+# The word of --backend -> the machine of a kernel (None: the distribution's own line).
+BACKENDS: Mapping[str, Callable[[str | None], Machine]] = {"uml": _lab, "vng": _stock}

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Stock kernels in QEMU: what is started, what the guest gets, and how its ends are told apart."""
+
+from __future__ import annotations
+
+import lzma
+import os
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from apbed.checkout import GUEST, PACKAGE
+from apbed.cli import main
+from apbed.errors import ApbedError
+from apbed.kernels import distro, packages, qemu, ram_disk
+from apbed.kernels.distro import DistroKernel
+from apbed.kernels.ram_disk import RamGuest
+
+# As Linux 6.1 prints them (kernel/panic.c, mm/oom_kill.c, init/initramfs.c).
+PANIC = "[    9.1] Kernel panic - not syncing: sysrq triggered crash\n[    9.2] CPU: 0 PID: 1\n"
+MEMORY = (
+    "[   11.0] Kernel panic - not syncing: Out of memory: system-wide panic_on_oom is enabled\n"
+)
+DEADLOCK = "[   11.0] Kernel panic - not syncing: System is deadlocked on memory\n"
+SMALL = (
+    "[    0.9] Initramfs unpacking failed: write error\n"
+    "[    1.0] Kernel panic - not syncing: VFS: Unable to mount root fs on unknown-block(0,0)\n"
+)
+
+
+@pytest.mark.parametrize("console", [MEMORY, DEADLOCK, SMALL])
+@pytest.mark.parametrize("stopped", [None, "no progress for 240 s of processor time"])
+def test_out_of_memory_is_neither_a_panic_nor_a_time_out(console: str, stopped: str | None) -> None:
+    why = qemu.why_ended(console, "", stopped, 64)
+    assert why == "the guest ran out of memory (64 MiB)"
+
+
+def test_a_panic_has_its_reason() -> None:
+    why = qemu.why_ended(PANIC, "", None, 1024)
+    assert why == "the guest's kernel panicked: Kernel panic - not syncing: sysrq triggered crash"
+
+
+def test_a_time_out_has_its_limit_and_the_guests_last_line() -> None:
+    why = qemu.why_ended("[ 3.0] booting\n\n", "", "not done after 5 s of processor time", 1024)
+    assert why.startswith("time-out: not done after 5 s")
+    assert why.endswith("last line: [ 3.0] booting")
+
+
+def test_qemu_that_does_not_start_says_why() -> None:
+    said = "qemu-system-x86_64: could not load kernel 'vmlinuz'\n"
+    assert qemu.why_ended("", said, None, 1024).endswith("could not load kernel 'vmlinuz'")
+
+
+def test_one_processor_counts_instructions_and_two_do_not() -> None:
+    assert "shift=0,sleep=off" in qemu.machine(1, 512)
+    assert "-icount" not in qemu.machine(2, 512)
+
+
+def test_a_shared_directory_may_have_a_comma() -> None:
+    words = qemu.share(1, Path("/a,b"), "out", writable=True)
+    assert "path=/a,,b," in words[1]
+    assert "readonly" not in words[1]
+    assert words[3] == "virtio-9p-pci,fsdev=share1,mount_tag=out"
+    assert qemu.share(0, Path("/"), "host", writable=False)[1].endswith(",readonly=on")
+
+
+def test_no_emulator_is_one_line_with_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ApbedError, match="install qemu-system-x86"):
+        qemu.find()
+
+
+def module(*needed: str) -> bytes:
+    """What modinfo reads of a module."""
+    return b"\x7fELF\0license=GPL\0depends=" + ",".join(needed).encode() + b"\0name=x\0"
+
+
+def fake_kernel(root: Path, release: str = "6.1.0-1-amd64") -> DistroKernel:
+    """hwsim above mac80211, which is compressed and above cfg80211; an image and headers."""
+    modules = root / "lib/modules" / release / "kernel"
+    (modules / "net").mkdir(parents=True)
+    (modules / "net/mac80211-hwsim.ko").write_bytes(module("mac80211"))
+    (modules / "net/mac80211.ko.xz").write_bytes(lzma.compress(module("cfg80211")))
+    (modules / "net/cfg80211.ko").write_bytes(module())
+    (root / "boot").mkdir()
+    (root / "boot" / f"vmlinuz-{release}").write_bytes(b"image")
+    (root / "usr/src" / f"linux-headers-{release}").mkdir(parents=True)
+    return DistroKernel(release, root)
+
+
+def test_modules_come_after_what_they_need(tmp_path: Path) -> None:
+    kernel = fake_kernel(tmp_path)
+    found = kernel.with_dependencies(["mac80211_hwsim"])
+    assert list(found) == ["cfg80211", "mac80211", "mac80211_hwsim"]
+    paths = [ram_disk.module_path(kernel, path).name for path in found.values()]
+    assert paths == ["cfg80211.ko", "mac80211.ko", "mac80211-hwsim.ko"]
+
+
+def test_what_is_built_in_is_no_module(tmp_path: Path) -> None:
+    kernel = fake_kernel(tmp_path)
+    (kernel.modules / "net/cfg80211.ko").unlink()
+    (kernel.modules.parent / "modules.builtin").write_text("kernel/net/cfg80211.ko\n")
+    assert list(kernel.with_dependencies(["mac80211_hwsim"])) == ["mac80211", "mac80211_hwsim"]
+
+
+def test_a_missing_module_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ApbedError, match=r"kernel 6\.1\.0-1-amd64 has no module veth"):
+        fake_kernel(tmp_path).with_dependencies(["veth"])
+
+
+def test_a_kernel_may_be_given_by_the_path_of_its_image(tmp_path: Path) -> None:
+    kernel = fake_kernel(tmp_path)
+    assert distro.find(str(kernel.bootable)) == kernel
+    with pytest.raises(ApbedError, match="expected an image named boot/vmlinuz-RELEASE"):
+        distro.find(str(tmp_path / "boot/bzImage"))
+    kernel.build_dir.rmdir()
+    with pytest.raises(ApbedError, match=r"linux-headers-.* is missing"):
+        distro.find(str(kernel.bootable))
+
+
+def test_a_line_is_never_taken_for_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """6.12 sorts after 6.1 and begins like it."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    for release in ("6.1.0-56-amd64", "6.12.95-amd64"):
+        there = packages.cache_root() / "distro" / release / "packages"
+        there.mkdir(parents=True)
+        fake_kernel(there, release)
+    assert distro.find("6.1").release == "6.1.0-56-amd64"
+    assert distro.find("6.12").release == "6.12.95-amd64"
+    with pytest.raises(ApbedError, match=r"run `apbed distro fetch --version 7\.2`"):
+        distro.find("7.2")
+    with pytest.raises(ApbedError, match=r"unknown kernel 6\.10: choose one of 6\.1, 6\.12, 7\.2"):
+        distro.find("6.10")
+
+
+def test_the_command_line_is_the_runs_own(tmp_path: Path) -> None:
+    guest = RamGuest(fake_kernel(tmp_path), Path("cell.py"), [], [], [], tmp_path / "out", seed=7)
+    words = ram_disk.command_line(guest, tmp_path / "archive")
+    pairs = set(pairwise(words))
+    assert ("-seed", "7") in pairs
+    assert ("-kernel", str(tmp_path / "boot/vmlinuz-6.1.0-1-amd64")) in pairs
+    assert ("-initrd", str(tmp_path / "archive")) in pairs
+    serials = [after for word, after in pairs if word == "-serial"]
+    assert {Path(one).name for one in serials} == {"console.log", "progress"}
+    assert "sysctl.vm.panic_on_oom=1" in words[words.index("-append") + 1]
+
+
+def test_the_guest_gets_every_module_its_script_imports() -> None:
+    found = ram_disk.imported(GUEST / "cell.py")
+    assert {GUEST / "radios.py", PACKAGE / "scenario" / "plan.py"} <= set(found)
+    assert "subprocess.py" in {path.name for path in found}
+
+
+def test_a_link_is_copied_as_its_file_where_the_folder_really_is(tmp_path: Path) -> None:
+    host, root = tmp_path / "host", tmp_path / "root"
+    (host / "usr/lib").mkdir(parents=True)
+    (host / "lib").symlink_to("usr/lib")
+    (host / "usr/lib/libx.so.1.2").write_text("x")
+    (host / "usr/lib/libx.so.1").symlink_to("libx.so.1.2")
+    there = ram_disk.inside(host / "lib/libx.so.1")
+    assert there == (host / "usr/lib").resolve() / "libx.so.1"
+    ram_disk.add(host / "lib/libx.so.1", root, there)
+    copy = root / there.relative_to("/")
+    assert copy.read_text() == "x"
+    assert not copy.is_symlink()
+    with pytest.raises(ApbedError, match=r"liby\.so is missing"):
+        ram_disk.add(host / "liby.so", root, there)
+
+
+def test_the_checkout_has_one_place_in_every_guest() -> None:
+    assert ram_disk.inside(GUEST / "cell.py") == Path("/lab/testbed/guest/cell.py")
+
+
+def test_equal_files_make_equal_archives_whatever_their_dates(tmp_path: Path) -> None:
+    """A kernel reads the dates as it looks for microcode, and some digits take it longer."""
+    archives = []
+    for name, date in (("a", 0x11111111), ("b", 0x2EEEEEEE)):
+        root = tmp_path / name
+        (root / "etc").mkdir(parents=True)
+        (root / "etc/file").write_text("x")
+        os.utime(root / "etc/file", (date, date))
+        archives.append(ram_disk.archive(root, tmp_path / f"{name}.cpio").read_bytes())
+    assert archives[0] == archives[1]
+
+
+def test_the_backend_vng_without_a_kernel_says_what_to_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(qemu, "find", lambda: None)
+    words = ["run", "demo", "--backend", "vng", "--kernel", "6.12", "--out", str(tmp_path / "out")]
+    assert main(words) == 1
+    said = capsys.readouterr().err.splitlines()
+    assert said == ["apbed: no stock kernel 6.12 yet; run `apbed distro fetch --version 6.12`"]
+    assert not (tmp_path / "out").exists()
