@@ -18,7 +18,7 @@ help:				## say what each target does
 setup:				## install packages and the Python environment, once
 	@scripts/setup.sh
 
-tools: setup			## build flowgen, lasack-top and the small tools of the lab
+tools: setup			## build flowgen, lasack-top, lasack-doctor and the small tools of the lab
 	@$(MAKE) -C tools
 	@$(MAKE) -C testbed/kernel
 
@@ -88,6 +88,9 @@ install:			## install what is built: DESTDIR=DIR PREFIX=/usr/local KDIR=DIR
 uninstall:			## remove what make install has installed
 	@scripts/install.sh uninstall
 
+deb:				## build Debian packages in build/deb
+	@scripts/deb.sh
+
 measurements: all		## measure the figures of the documentation again: NAME=demo
 	@$(PYTHON) scripts/measurements.py $(NAME)
 
@@ -110,4 +113,4 @@ bench-all: all
 	done > $(BENCH_OUT)/table.md
 
 .PHONY: all help setup tools medium tc lab-kernel modules debug modules-all \
-	demo check check-all clean lock measurements bench bench-all smp install uninstall
+	demo check check-all clean lock measurements bench bench-all smp install uninstall deb

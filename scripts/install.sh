@@ -56,7 +56,7 @@ list() {
 	for file in q_inflight q_lasack q_ackwrr; do
 		echo "build/tc/$file.so $plugins/$file.so 644"
 	done
-	for file in lasack-top flowgen dcfmedium; do
+	for file in lasack-top lasack-doctor flowgen dcfmedium; do
 		# An access point has no use for the laboratory's medium.
 		[ "$file $action" = "dcfmedium install" ] && ! [ -e "build/bin/$file" ] ||
 			echo "build/bin/$file $PREFIX/bin/$file 755"

@@ -61,10 +61,12 @@ def test_install_and_uninstall(lab_kernel: LabKernel, tmp_path: Path) -> None:
     assert {name for name in found if name.startswith("lib/")} == {
         f"{modules}/{name}.ko" for name in EVERYWHERE
     }
-    tools = {"opt/x/bin/lasack-top", "opt/x/bin/flowgen", "opt/x/bin/dcfmedium"}
+    names = ("lasack-top", "lasack-doctor", "flowgen", "dcfmedium")
+    tools = {f"opt/x/bin/{name}" for name in names}
     assert {name for name, mode in found.items() if mode == 0o755} == tools
     assert set(found.values()) == {0o755, 0o644}
     assert "opt/x/share/man/man8/lasack-top.8" in found
+    assert "opt/x/share/man/man8/lasack-doctor.8" in found
     assert "opt/x/share/man/man8/tc-lasack.8" in found
     assert "etc/bash_completion.d/lasack" in found
     assert sum(name.endswith("/tc/q_lasack.so") for name in found) == 1

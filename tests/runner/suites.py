@@ -90,11 +90,12 @@ def _pytest() -> Iterator[Suite]:
 def _static() -> Iterator[Suite]:
     """What reads the sources only."""
     modules = 'make -C kernel KDIR="$(.venv/bin/apbed kernel tree)" ARCH=um'
-    places = ("scripts/", "selftests/**/", "kernel/**/", "tc/", "tools/**/", "testbed/**/")
-    patterns = [f"{place}*.{kind}" for place in places for kind in ("sh", "bash")]
+    places = ("scripts", "selftests/**", "kernel/**", "tc", "tools/**", "testbed/**", "tests/**")
+    patterns = [f"{place}/*.{kind}" for place in places for kind in ("sh", "bash")]
     # sparse only warns: any warning is a failure here. So is kbuild's word that it did not run it.
     clean = "tee /dev/stderr | { ! grep -qE '(warning|error):|sparse is not available'; }"
-    shell = _sources(*patterns, ".ci/run")
+    packaging = ("packaging/attach/*", "packaging/debian/*.p*")  # scripts without a suffix
+    shell = _sources(*patterns, *packaging, ".ci/run")
     yield Suite("sparse", f"{modules} OUT=../build/sparse sparse 2>&1 | {clean}", single=True)
     # What ARCH=um has no ftrace for.
     yield Suite("sparse-x86_64", f"{_sparse_x86()} 2>&1 | {clean}", slow=True, single=True)

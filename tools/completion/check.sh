@@ -3,7 +3,7 @@
 #
 # What bash would offer after given words: KTAP on stdout.
 #
-#	check.sh BIN_DIR	with flowgen, dcfmedium and lasack-top in it
+#	check.sh BIN_DIR	with flowgen, dcfmedium, lasack-top and lasack-doctor in it
 
 here=$(realpath "$(dirname "$0")")
 bin=$(realpath "$1")
@@ -112,6 +112,9 @@ expect "$bin/lasack-top --sort " "attained backlog rate"
 expect "$bin/lasack-top --on" "--once"
 known "$bin/lasack-top -d " lo
 known "$bin/lasack-top " "--device --interval --json --once --sort --help"
+known "$bin/lasack-doctor " "lo --seconds --json --help"
+expect "$bin/lasack-doctor --se" "--seconds"
+expect "$bin/lasack-doctor --seconds " ""
 expect "$bin/flowgen p" "pulse"
 expect "$bin/flowgen serve --i" "--interval"
 expect "$bin/flowgen pulse --b" "--bytes"

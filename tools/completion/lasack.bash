@@ -123,6 +123,16 @@ _lasack_complete_lasack_top() {
 }
 complete -F _lasack_complete_lasack_top lasack-top
 
+_lasack_complete_lasack_doctor() {
+	case ${COMP_WORDS[COMP_CWORD - 1]} in
+	-s | --seconds) ;;
+	*)
+		_lasack_reply "$(_lasack_options "${COMP_WORDS[0]}")" "$(_lasack_devices)"
+		;;
+	esac
+}
+complete -F _lasack_complete_lasack_doctor lasack-doctor
+
 # Each command's options are in its own lines of the usage.
 _lasack_flowgen_usage() {
 	"$1" --help 2>/dev/null | awk '/^$/ { exit } NR > 1'

@@ -59,7 +59,4 @@ uint64_t counter_named(const char *name, const struct qdisc *qdisc);
 /* The word for that value of an option, or NULL: it is a number. */
 const char *option_word(const struct option *option, uint32_t value);
 
-/* The word for an enum tc_inflight_backpressure. */
-const char *backpressure_word(uint64_t state);
-
 #endif

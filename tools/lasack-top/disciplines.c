@@ -220,18 +220,6 @@ uint64_t counter_named(const char *name, const struct qdisc *qdisc)
 	return 0;
 }
 
-const char *backpressure_word(uint64_t state)
-{
-	static const char *const words[] = {
-		[TC_INFLIGHT_UNTRIED] = "untried",
-		[TC_INFLIGHT_AIR] = "air",
-		[TC_INFLIGHT_BUS] = "bus",
-		[TC_INFLIGHT_NONE] = "none",
-	};
-
-	return state < sizeof(words) / sizeof(*words) ? words[state] : "unknown";
-}
-
 const char *option_word(const struct option *option, uint32_t value)
 {
 	if (!value)

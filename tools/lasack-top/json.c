@@ -5,26 +5,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "backpressure.h"
 #include "discipline.h"
 #include "json.h"
+#include "json_string.h"
 #include "text.h"
-
-/* A device's name may have any character but '/', ':' and white space. */
-static void put_string(FILE *out, const char *text)
-{
-	fputc('"', out);
-	for (; *text; text++) {
-		unsigned char c = *text;
-
-		if (c == '"' || c == '\\')
-			fprintf(out, "\\%c", c);
-		else if (c < 0x20)
-			fprintf(out, "\\u%04x", c);
-		else
-			fputc(c, out);
-	}
-	fputc('"', out);
-}
 
 static void put_number(FILE *out, const char *name, double value, int digits)
 {
@@ -47,7 +32,7 @@ static void put_options(FILE *out, const struct qdisc *qdisc)
 			continue;
 		fprintf(out, "%s\"%s\":", comma, o->name);
 		if (word)
-			put_string(out, word);
+			json_string(out, word);
 		else	/* times in microseconds, as tc -j has them */
 			fprintf(out, "%" PRIu64, o->unit == UNIT_MS ?
 				value * UINT64_C(1000) : value);
@@ -73,7 +58,7 @@ static void put_counter(FILE *out, const struct counter *counter, uint64_t value
 		fprintf(out, "%.6f", value / (double)TC_ACKWRR_ESTIMATE_ONE);
 		break;
 	case BACKPRESSURE:
-		put_string(out, backpressure_word(value));
+		json_string(out, backpressure_word(value));
 		break;
 	}
 }
@@ -145,7 +130,7 @@ void json_page(FILE *out, const struct snapshot *snapshot)
 		snapshot->wall_ns / 1e9);
 	put_number(out, "interval_s", snapshot->interval, 3);
 	fputs(",\"device\":", out);
-	put_string(out, snapshot->device);
+	json_string(out, snapshot->device);
 	fputs(",\"qdiscs\":[", out);
 	for (size_t i = 0; i < snapshot->qdisc_count; i++) {
 		fputs(i ? "," : "", out);

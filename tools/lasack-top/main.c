@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,19 +46,6 @@ static const char usage_text[] =
 "  lasack-top -d wlan0 -i 5 -s rate     every five seconds, the fastest first\n"
 "  lasack-top --once                    one table, for a report\n"
 "  lasack-top --json | jq '.flows[] | [.to.address, .direction, .rate_bps]'\n";
-
-static void __attribute__((noreturn, format(printf, 1, 2)))
-misuse(const char *format, ...)
-{
-	va_list args;
-
-	fputs("lasack-top: ", stderr);
-	va_start(args, format);
-	vfprintf(stderr, format, args);
-	va_end(args);
-	fputs("; see lasack-top --help\n", stderr);
-	exit(2);
-}
 
 static int64_t parse_interval(const char *text)
 {

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "backpressure.h"
 #include "die.h"
 #include "discipline.h"
 #include "text.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* See die.h. Knows nothing of the rest, so that all of it may use this. */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,10 +20,22 @@ void die(const char *format, ...)
 
 	if (restore_terminal)
 		restore_terminal();
-	fputs("lasack-top: ", stderr);
+	fprintf(stderr, "%s: ", program_invocation_short_name);
 	va_start(args, format);
 	vfprintf(stderr, format, args);
 	va_end(args);
 	fputc('\n', stderr);
 	exit(1);
+}
+
+void misuse(const char *format, ...)
+{
+	va_list args;
+
+	fprintf(stderr, "%s: ", program_invocation_short_name);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fprintf(stderr, "; see %s --help\n", program_invocation_short_name);
+	exit(2);
 }

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* See diagnose.h. One function for each thing that is looked at. */
+#include <linux/nl80211.h>
+#include <linux/pkt_sched.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "backpressure.h"
+#include "diagnose.h"
+#include "driver.h"
+#include "place.h"
+
+const char *device_role(const struct device *device)
+{
+	if (!device->wifi)
+		return device->kind[0] ? device->kind : "wired";
+	switch (device->type) {
+	case NL80211_IFTYPE_AP:
+	case NL80211_IFTYPE_P2P_GO:
+		return "access point";
+	case NL80211_IFTYPE_AP_VLAN:
+		return "VLAN of an access point";
+	case NL80211_IFTYPE_MESH_POINT:
+		return "mesh point";
+	case NL80211_IFTYPE_STATION:
+	case NL80211_IFTYPE_P2P_CLIENT:
+		return "station";
+	default:
+		return "Wi-Fi";
+	}
+}
+
+/* The Wi-Fi device that the operator may have meant, or NULL. */
+static const struct device *wifi_meant(const struct machine *machine,
+				       const struct device *device)
+{
+	const struct device *any = NULL;
+
+	for (size_t i = 0; i < machine->device_count; i++) {
+		const struct device *other = &machine->devices[i];
+
+		if (!other->wifi)
+			continue;
+		if (other->master == device->index)
+			return other;
+		any = any ?: other;
+	}
+	return any;
+}
+
+static bool has_ours(const struct device *device)
+{
+	for (size_t i = 0; i < device->queue_count; i++)
+		if (device->queues[i].ours)
+			return true;
+	return false;
+}
+
+static void look_at_device(const struct machine *machine, const struct device *device,
+			   struct findings *findings)
+{
+	struct word name = shell_word(device->name);
+	const struct device *meant = device->wifi ? NULL : wifi_meant(machine, device);
+
+	if (meant) {
+		find(findings, "device", STATE_PROBLEM,
+		     "%s is no Wi-Fi device. The queue that matters is that of %s%s.", name.text,
+		     shell_word(meant->name).text,
+		     meant->master == device->index ? ", a port of it" : "");
+		if (has_ours(device))
+			find_type(findings, "tc qdisc del dev %s root", name.text);
+		find_type(findings, "lasack-doctor %s", shell_word(meant->name).text);
+	} else if (!device->wifi) {
+		find(findings, "device", STATE_PROBLEM,
+		     "%s is no Wi-Fi device, and this machine has none.", name.text);
+		find_type(findings, "iw dev");
+	} else if (!device->up) {
+		find(findings, "device", STATE_PROBLEM, "%s is down.", name.text);
+		find_type(findings, "ip link set %s up", name.text);
+	} else {
+		find(findings, "device", STATE_OK, "%s is up.", name.text);
+	}
+}
+
+/* Whether a queue discipline hangs below the one queue of an inflight. */
+static bool has_child(const struct device *device, const struct queue *parent)
+{
+	for (size_t i = 0; i < device->queue_count; i++)
+		if (TC_H_MAJ(device->queues[i].parent) == TC_H_MAJ(parent->handle) &&
+		    device->queues[i].parent != TC_H_ROOT)
+			return true;
+	return false;
+}
+
+static void look_at_qdisc(const struct device *device, struct findings *findings)
+{
+	const struct queue *root = device_root(device), *bounded = device_bounded(device);
+	const char *kind = root ? root->kind : "none";
+	struct word name = shell_word(device->name);
+
+	if (!device->wifi) {
+		find(findings, "qdisc", STATE_NOTE, "The queue discipline is %s.",
+		     shell_word(kind).text);
+	} else if (!has_ours(device)) {
+		find(findings, "qdisc", STATE_PROBLEM,
+		     "The queue discipline is %s. On Wi-Fi it holds no packets, because the driver "
+		     "takes them all: it does not decide who is served.", shell_word(kind).text);
+		find_type(findings, "tc qdisc replace dev %s root lasack", name.text);
+	} else if (!bounded) {
+		find(findings, "qdisc", STATE_PROBLEM,
+		     "%s has no bound on the packets below it, so it holds none.",
+		     shell_word(kind).text);
+		find_type(findings, "tc qdisc replace dev %s root lasack inflight auto", name.text);
+	} else if (!strcmp(bounded->kind, "inflight") && !has_child(device, bounded)) {
+		find(findings, "qdisc", STATE_PROBLEM,
+		     "inflight has no scheduler: its packets leave in the order they came.");
+		find_type(findings, "tc qdisc replace dev %s parent %x:1 fq_codel", name.text,
+			  TC_H_MAJ(bounded->handle) >> 16);
+	} else {
+		find(findings, "qdisc", STATE_OK, "%s%s%s", bounded->kind,
+		     bounded->parent == TC_H_ROOT ? " is at the root." : " is below ",
+		     bounded->parent == TC_H_ROOT ? "" : shell_word(kind).text);
+	}
+}
+
+/* A rate below that of the radio makes a queue above any driver. */
+static void type_shaper(const struct device *device, struct findings *findings)
+{
+	struct word name = shell_word(device->name);
+
+	find_type(findings, "tc qdisc replace dev %s root handle 1: htb default 1", name.text);
+	find_type(findings, "tc class replace dev %s parent 1: classid 1:1 htb rate RATE",
+		  name.text);
+	find_type(findings, "tc qdisc replace dev %s parent 1:1 lasack inflight off", name.text);
+}
+
+static void look_at_backpressure(const struct device *device, const struct driver *known,
+				 struct findings *findings)
+{
+	static const char shaper[] = "A rate a little below what the Wi-Fi gets helps with any driver.";
+	bool bounded = device_bounded(device);
+	uint32_t found = device_backpressure(device);
+	uint32_t expected = known ? known->backpressure : TC_INFLIGHT_UNTRIED;
+
+	if (found == TC_INFLIGHT_UNTRIED && expected >= TC_INFLIGHT_BUS) {
+		find(findings, "backpressure", STATE_PROBLEM,
+		     "%s is to be expected: the driver frees a packet %s. %s",
+		     backpressure_word(expected), known->frees, shaper);
+		type_shaper(device, findings);
+	} else if (!bounded) {
+		find(findings, "backpressure", STATE_UNKNOWN,
+		     "Nothing bounds what is below the queue discipline, so nothing is known.");
+	} else if (found == TC_INFLIGHT_UNTRIED) {
+		find(findings, "backpressure", STATE_UNKNOWN,
+		     "untried: fewer than 64 packets were sent. Ask again while there is traffic.");
+	} else if (found == TC_INFLIGHT_AIR) {
+		find(findings, "backpressure", STATE_OK,
+		     "air: the driver keeps a packet until it has been transmitted.");
+	} else {
+		find(findings, "backpressure", STATE_PROBLEM, "%s: %s %s", backpressure_word(found),
+		     found == TC_INFLIGHT_BUS ?
+		     "the driver frees a packet once the chip has it, and the chip's own queue "
+		     "is in nobody's order." :
+		     "the driver frees or copies a packet at once, so the bound does nothing.",
+		     shaper);
+		type_shaper(device, findings);
+	}
+}
+
+static void look_at_driver(const struct device *device, const struct hardware *hardware,
+			   const struct driver *known, struct findings *findings)
+{
+	uint32_t found = device_backpressure(device);
+
+	if (!hardware->driver[0])
+		find(findings, "driver", STATE_NOTE, "The device has no driver: it is virtual.");
+	else if (!known)
+		find(findings, "driver", STATE_NOTE, "Nothing is known of the driver %s.",
+		     shell_word(hardware->driver).text);
+	else if (found == TC_INFLIGHT_AIR && known->backpressure >= TC_INFLIGHT_BUS)
+		find(findings, "driver", STATE_NOTE,
+		     "%s frees a packet %s. Back-pressure looks like air all the same: a chip "
+		     "whose queue is full takes packets at the pace of the radio.",
+		     shell_word(hardware->driver).text, known->frees);
+	else
+		find(findings, "driver", STATE_OK, "%s frees a packet %s.",
+		     shell_word(hardware->driver).text, known->frees);
+}
+
+static void look_at_offload(const struct machine *machine, const struct hardware *hardware,
+			    struct findings *findings)
+{
+	const struct flowtable *offloaded = NULL;
+
+	for (size_t i = 0; i < machine->flowtable_count; i++)
+		if (machine->flowtables[i].hardware)
+			offloaded = &machine->flowtables[i];
+	if (offloaded) {
+		find(findings, "offload", STATE_PROBLEM,
+		     "Flowtable %s of table %s hands connections to the hardware. Their packets "
+		     "pass no queue discipline. Remove \"flags offload\" from it.",
+		     shell_word(offloaded->name).text, shell_word(offloaded->table).text);
+		find_type(findings, "nft list flowtables");
+		find_type(findings, "uci set firewall.@defaults[0].flow_offloading_hw=0   # OpenWrt");
+	} else if (machine->flowtables_need_root) {
+		find(findings, "offload", STATE_UNKNOWN,
+		     "Whether a flowtable offloads to the hardware, only root may see.%s",
+		     hardware->wed ? " The driver has Wireless Ethernet Dispatch switched on." : "");
+	} else if (hardware->wed) {
+		find(findings, "offload", STATE_NOTE,
+		     "The driver has Wireless Ethernet Dispatch switched on, but no flowtable "
+		     "uses it.");
+	} else {
+		find(findings, "offload", STATE_OK, "No flowtable offloads to the hardware.");
+	}
+}
+
+static void look_at_aql(const struct radio *radio, const struct hardware *hardware,
+			struct findings *findings)
+{
+	struct word name = shell_word(radio->name);
+
+	if (!radio->aql) {
+		find(findings, "aql", STATE_OK, "The driver has no airtime queue limits.");
+	} else if (hardware->aql_enabled == 0) {
+		find(findings, "aql", STATE_PROBLEM,
+		     "Airtime queue limits are switched off: a slow station may fill the driver.");
+		find_type(findings, "echo 1 > /sys/kernel/debug/ieee80211/%s/aql_enable", name.text);
+	} else if (hardware->aql_enabled > 0) {
+		find(findings, "aql", STATE_OK, "Airtime queue limits are on.");
+	} else {
+		find(findings, "aql", STATE_UNKNOWN, "The driver has airtime queue limits. %s",
+		     hardware->debugfs == FILE_NEEDS_ROOT ?
+		     "Whether they are on, only root may see." :
+		     "This kernel does not tell whether they are on (no debugfs).");
+	}
+}
+
+static void look_at_airtime(const struct radio *radio, const struct hardware *hardware,
+			    struct findings *findings)
+{
+	if (!radio->airtime_fairness)
+		find(findings, "airtime_fairness", STATE_OK,
+		     "The driver does not report airtime: mac80211 takes stations in turn.");
+	else if (hardware->airtime_tx < 0)
+		find(findings, "airtime_fairness", STATE_UNKNOWN,
+		     "The driver reports airtime. %s", hardware->debugfs == FILE_NEEDS_ROOT ?
+		     "Whether it counts, only root may see." :
+		     "This kernel does not tell whether it counts (no debugfs).");
+	else
+		find(findings, "airtime_fairness", STATE_OK,
+		     "mac80211 shares airtime between stations: transmitted %s, received %s.",
+		     hardware->airtime_tx ? "counts" : "does not count",
+		     hardware->airtime_rx ? "counts" : "does not count");
+}
+
+static void look_at_power_save(const struct device *device, struct findings *findings)
+{
+	const struct queue *bounded = device_bounded(device);
+
+	if (device->type != NL80211_IFTYPE_STATION && device->type != NL80211_IFTYPE_P2P_CLIENT) {
+		if (bounded && bounded->below.stalled)
+			find(findings, "power_save", STATE_NOTE,
+			     "Stations that are asleep or have gone: %u. Their packets wait in the "
+			     "driver and do not count against the bound.", bounded->below.stalled);
+		else
+			find(findings, "power_save", STATE_OK, "No station keeps packets waiting.");
+	} else if (device->power_save == POWER_SAVE_ON) {
+		find(findings, "power_save", STATE_PROBLEM,
+		     "This station sleeps between beacons: packets to it wait about 100 ms.");
+		find_type(findings, "iw dev %s set power_save off", shell_word(device->name).text);
+	} else if (device->power_save == POWER_SAVE_OFF) {
+		find(findings, "power_save", STATE_OK, "Power save is off.");
+	} else {
+		find(findings, "power_save", STATE_UNKNOWN, "The driver does not tell its state.");
+	}
+}
+
+void diagnose(const struct machine *machine, const struct device *device,
+	      const struct hardware *hardware, struct findings *findings)
+{
+	const struct driver *known = hardware->driver[0] ?
+				     driver_find(hardware->driver, hardware->bus) : NULL;
+	const struct radio *radio = device->wifi ? machine_radio(machine, device->radio) : NULL;
+
+	look_at_device(machine, device, findings);
+	look_at_qdisc(device, findings);
+	if (device->wifi || has_ours(device)) {
+		look_at_driver(device, hardware, known, findings);
+		look_at_backpressure(device, known, findings);
+	}
+	look_at_offload(machine, hardware, findings);
+	if (radio) {
+		look_at_aql(radio, hardware, findings);
+		look_at_airtime(radio, hardware, findings);
+		look_at_power_save(device, findings);
+	}
+	look_at_place(machine, device, findings);
+}
