@@ -18,7 +18,11 @@ version=$(sed -n '1s/.*(\(.*\)).*/\1/p' packaging/debian/changelog)
 source=build/deb/lasack-$version
 rm -rf build/deb
 mkdir -p "$source"
-git ls-files -z --cached --others --exclude-standard | tar -c --null -T - | tar -x -C "$source"
+# What is in the working tree, but for products; a file that git knows may be gone.
+git ls-files -z --cached --others --exclude-standard |
+	while IFS= read -r -d '' file; do
+		[ ! -e "$file" ] || printf '%s\0' "$file"
+	done | tar -c --null -T - | tar -x -C "$source"
 cp -r packaging/debian "$source/debian"
 log=build/deb/build.log
 (cd "$source" && dpkg-buildpackage -b -us -uc) > "$log" 2>&1 || {

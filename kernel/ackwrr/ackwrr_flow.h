@@ -14,6 +14,11 @@ struct sk_buff;
 /* More than can count: those of both classes never take every place. */
 #define ACKWRR_FLOWS	1024
 
+/*
+ * ackwrr_fifo.c alone writes acks and the three packets, and counts waiting: of a packet that
+ * has left the FIFO, no pointer is kept. ackwrr_turn.c writes credit, next_turn and in_turns,
+ * ackwrr_flows.c the rest. Before a place is given away, ackwrr_flow_settle() asks them all.
+ */
 struct ackwrr_flow {
 	struct flow_entry	entry;	/* busy while packets wait, it counts or is in turns */
 	u32			waiting;	/* packets that wait in our FIFOs */

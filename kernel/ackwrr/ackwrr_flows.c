@@ -88,15 +88,16 @@ static void ackwrr_flow_end(struct ackwrr_flows *flows, struct ackwrr_flow *flow
 	flow->entry.finished = 1;
 }
 
-static void ackwrr_flow_charge(const struct ackwrr_flow *flow, struct ackwrr_share *share,
-			       int class, u32 bytes)
+/* Return: of @bytes, those that were not free. */
+static u32 ackwrr_flow_charge(const struct ackwrr_flow *flow, struct ackwrr_share *share,
+			      int class, u32 bytes)
 {
 	if (!bytes)
-		return;
-	if (ackwrr_activity_counts(&flow->activity[class]))
-		ackwrr_share_charge(share, class, bytes);
-	else
-		ackwrr_share_charge_new(share, class, bytes);
+		return 0;
+	if (!ackwrr_activity_counts(&flow->activity[class]))
+		return ackwrr_share_charge_new(share, class, bytes);
+	ackwrr_share_charge(share, class, bytes);
+	return bytes;
 }
 
 /* Bytes moved one way. */
@@ -267,8 +268,9 @@ static void ackwrr_flow_charge_acked(struct ackwrr_flow *flow, struct ackwrr_sha
 	u32 expected = min(acked, flow->released);
 
 	flow->released -= expected;
+	acked = expected + ackwrr_flow_charge(flow, share, ACKWRR_ACK, acked - expected);
+	/* What was free is not given back. */
 	flow->unproven = min(flow->unproven + acked, ACKWRR_UNPROVEN_MAX);
-	ackwrr_flow_charge(flow, share, ACKWRR_ACK, acked - expected);
 }
 
 /**

@@ -108,8 +108,10 @@ void ackwrr_share_charge(struct ackwrr_share *share, int class, s64 bytes)
  * @share: the clocks
  * @class: enum ackwrr_which
  * @bytes: below 2^31; the class is charged for those beyond its allowance
+ *
+ * Return: bytes that the class was charged for.
  */
-void ackwrr_share_charge_new(struct ackwrr_share *share, int class, u32 bytes)
+u32 ackwrr_share_charge_new(struct ackwrr_share *share, int class, u32 bytes)
 {
 	s64 allowed = min_t(s64, bytes, share->allowance[class]);
 
@@ -117,4 +119,5 @@ void ackwrr_share_charge_new(struct ackwrr_share *share, int class, u32 bytes)
 	share->free[class] += allowed;
 	bytes -= allowed;
 	ackwrr_share_run(share, class, bytes, ackwrr_share_each(share, class, bytes));
+	return bytes;
 }

@@ -39,6 +39,6 @@ static inline int ackwrr_share_next(const struct ackwrr_share *share)
 
 void ackwrr_share_advance(struct ackwrr_share *share, const u32 *counts, u64 now);
 void ackwrr_share_charge(struct ackwrr_share *share, int class, s64 bytes);
-void ackwrr_share_charge_new(struct ackwrr_share *share, int class, u32 bytes);
+u32 ackwrr_share_charge_new(struct ackwrr_share *share, int class, u32 bytes);
 
 #endif

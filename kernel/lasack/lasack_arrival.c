@@ -17,6 +17,7 @@
 #include <linux/minmax.h>
 #include <linux/slab.h>
 #include "lasack/lasack_charge.h"
+#include "lasack/lasack_newcomer.h"
 #include "lasack/lasack_observe.h"
 #include "lasack/lasack_order.h"
 #include "lasack/lasack_queue.h"
@@ -145,7 +146,7 @@ static void lasack_queue_append(struct lasack_queue *q, struct lasack_flow *flow
 		lasack_cb(skb)->fin = seg->fin;
 		lasack_cb(skb)->rst = seg->rst;
 	}
-	lasack_flow_admit(q, flow, cost);
+	lasack_flow_admit(q, flow, cost, true);
 	q->memory += skb->truesize;
 	lasack_flow_append(flow, skb);
 	if (lasack_is_control(flow)) {
@@ -171,6 +172,35 @@ static void lasack_queue_wake(struct lasack_queue *q, struct lasack_flow *flow,
 	if (!flow->shared)
 		flow_table_wake(q->table, &flow->entry);
 	lasack_flow_begin(q, flow, skb);
+}
+
+/* Is the flow in the place that several stations share, though it is known whose it is? */
+static bool lasack_flow_is_lodger(const struct lasack_queue *q, const struct lasack_flow *flow)
+{
+	return flow->station == LASACK_STATION_SHARED && !flow->shared && q->shape.by_station;
+}
+
+/*
+ * When the flow got its first packet, its station had no place of its own. Now it may have one,
+ * and then the flow goes there. Else who waits among invented addresses would stay among them.
+ */
+static noinline void lasack_queue_rehouse(struct lasack_queue *q, struct lasack_flow *flow,
+					  const struct sk_buff *skb)
+{
+	struct lasack_station *shared = lasack_station_at(q, flow);
+	const struct sk_buff *waiting;
+	u64 cost = 0;
+
+	if (lasack_station_of(q->stations, skb) == shared)
+		return;
+	lasack_order_leave(q, flow);
+	shared->account.packets -= flow->account.packets;
+	lasack_flow_begin(q, flow, skb);
+	lasack_station_at(q, flow)->account.packets += flow->account.packets;
+	for (waiting = flow->head; waiting; waiting = waiting->next)
+		cost += lasack_cb(waiting)->cost;
+	lasack_flow_admit(q, flow, min_t(u64, cost, U32_MAX), true);
+	lasack_order_join(q, flow);
 }
 
 /* What the packet says about its connection. Return: bytes it acknowledges. */
@@ -215,6 +245,8 @@ struct lasack_flow *lasack_queue_add(struct lasack_queue *q, struct sk_buff *skb
 	}
 	if (!flow->head)
 		lasack_queue_wake(q, flow, skb);
+	else if (unlikely(lasack_flow_is_lodger(q, flow)))
+		lasack_queue_rehouse(q, flow, skb);
 	if (!flow->shared)
 		acked = lasack_queue_observe(q, flow, seg);
 	lasack_queue_append(q, flow, skb, seg, seg->payload, acked);

@@ -15,11 +15,8 @@
  * - A packet is charged at least "overhead" bytes. Otherwise a sender of packets without
  *   payload would always be served first. What an ACK acknowledges counts towards this
  *   minimum. If it acknowledges more, the excess pays the minimum of later packets.
- * - The sum of a new flow does not begin at 0, but a credit below the sum that was served
- *   last. All new flows share one credit, so together they are served as one flow. So a
- *   sender gains nothing by sending each packet as a new flow. What their ACKs acknowledge
- *   uses up the credit when they are sent.
- * - After a pause a flow's sum is raised to at most LASACK_LAG below the largest.
+ * - The sum of a new flow does not begin at 0, and that of one that paused is raised:
+ *   lasack_newcomer.c.
  * - An ACK moves its flow's position. The flow is charged when the position moves ahead, and
  *   gets the charge back when it moves back. So the next real ACK undoes what forged ones did.
  *   An ACK that is a little ahead is believed. One that is ahead by a window at most is believed
@@ -32,139 +29,16 @@
  *   packet here for a second.
  *
  * With stations all this holds twice: for the stations, and for the flows of each station
- * among each other. New stations and the place that several share have one sum. So whoever
- * invents addresses is served as one station, however many of them find a place of their own.
+ * among each other.
  */
 #include <linux/bits.h>
 #include <linux/minmax.h>
 #include <linux/netdevice.h>
 #include "lasack/lasack_charge.h"
+#include "lasack/lasack_newcomer.h"
 
 /* Bytes of the longest usual headers. What a packet has beyond them is not overhead. */
 #define LASACK_HEADERS	128
-
-static u64 sum_add(const struct lasack_queue *q, u64 sum, u64 bytes)
-{
-	return lasack_sum_add(&q->decay, sum, bytes, q->age);
-}
-
-static u64 sum_sub(const struct lasack_queue *q, u64 sum, u64 bytes)
-{
-	return lasack_sum_sub(&q->decay, sum, bytes, q->age);
-}
-
-/*
- * The newcomers' sum has become @sum. It is never further ahead of the others than one that
- * pauses is behind them: what forged ACKs acknowledge, or what is dropped, must not put off all
- * who come later.
- */
-static void lasack_newcomers_attain(const struct lasack_queue *q, struct lasack_level *level,
-				    u64 sum)
-{
-	level->newcomers = min(sum, sum_add(q, level->high, LASACK_LAG));
-}
-
-/* The account of a new flow or station begins. */
-static void lasack_account_begin(const struct lasack_queue *q, struct lasack_level *level,
-				 struct lasack_account *account)
-{
-	account->sum = 0;
-	account->credit = 0;
-	account->surplus = 0;
-	if (q->shape.paper)
-		return;
-	level->newcomers = max3(level->newcomers, sum_sub(q, level->current_sum, LASACK_CREDIT),
-				sum_sub(q, level->high, LASACK_LAG));
-	account->sum = level->newcomers;
-	account->credit = LASACK_CREDIT;
-}
-
-/* The account had no packets and has one now. */
-static void lasack_account_resume(const struct lasack_queue *q, const struct lasack_level *level,
-				  struct lasack_account *account)
-{
-	if (!q->shape.paper)
-		account->sum = max(account->sum, sum_sub(q, level->high, LASACK_LAG));
-}
-
-/* A newcomer's packet is going to cost @bytes: they are charged to all newcomers. */
-static void lasack_account_admit(const struct lasack_queue *q, struct lasack_level *level,
-				 struct lasack_account *account, u32 bytes)
-{
-	u32 part = min_t(u32, bytes, account->credit);
-
-	if (!part)
-		return;
-	account->credit -= part;
-	lasack_newcomers_attain(q, level, sum_add(q, level->newcomers, part));
-}
-
-/* A newcomer that was never served has lost a packet: the charge is undone. */
-static void lasack_account_readmit(const struct lasack_queue *q, struct lasack_level *level,
-				   struct lasack_account *account, u32 bytes)
-{
-	u32 part = min_t(u32, bytes, LASACK_CREDIT - account->credit);
-
-	if (q->shape.paper)
-		return;
-	account->credit += part;
-	level->newcomers = sum_sub(q, level->newcomers, part);
-}
-
-/**
- * lasack_flow_level() - with whom a flow competes
- * @q: the queue
- * @flow: a flow that has a station, if there are any
- */
-struct lasack_level *lasack_flow_level(struct lasack_queue *q, const struct lasack_flow *flow)
-{
-	return lasack_has_station(q, flow) ? &lasack_station_at(q, flow)->level : &q->level;
-}
-
-/* The flow has a packet again. It may go to another station than before. */
-static void lasack_flow_join_station(struct lasack_queue *q, struct lasack_flow *flow,
-				     const struct sk_buff *skb)
-{
-	struct lasack_station *station = flow->shared ?
-		&q->stations->place[LASACK_STATION_SHARED] : lasack_station_of(q->stations, skb);
-
-	if (flow->station != station->number) {
-		flow->station = station->number;
-		flow->is_new |= q->shape.by_station;
-	}
-	if (!q->shape.by_station)
-		return;
-	if (station->is_new) {
-		lasack_account_begin(q, &q->level, &station->account);
-		/* What several share is charged to newcomers when it is sent. */
-		if (station->number == LASACK_STATION_SHARED)
-			station->account.credit = 0;
-	} else if (!station->account.packets) {
-		lasack_account_resume(q, &q->level, &station->account);
-	}
-	station->is_new = 0;
-}
-
-/**
- * lasack_flow_begin() - a flow without packets gets one
- * @q: the queue
- * @flow: the flow
- * @skb: that packet
- */
-void lasack_flow_begin(struct lasack_queue *q, struct lasack_flow *flow,
-		       const struct sk_buff *skb)
-{
-	struct lasack_level *level;
-
-	if (lasack_is_grouped(q) && !lasack_is_control(flow))
-		lasack_flow_join_station(q, flow, skb);
-	level = lasack_flow_level(q, flow);
-	if (flow->is_new)
-		lasack_account_begin(q, level, &flow->account);
-	else
-		lasack_account_resume(q, level, &flow->account);
-	flow->is_new = 0;
-}
 
 static noinline void lasack_flow_recount(struct lasack_queue *q, u64 was, u64 is)
 {
@@ -235,7 +109,7 @@ static u32 lasack_flow_deferred(const struct lasack_queue *q, const struct lasac
 /* The flow's sum with all that its waiting ACKs acknowledge: who has most loses packets first. */
 u64 lasack_flow_sum_in_all(const struct lasack_queue *q, const struct lasack_flow *flow)
 {
-	return sum_add(q, flow->account.sum, lasack_flow_deferred(q, flow));
+	return lasack_sum_plus(q, flow->account.sum, lasack_flow_deferred(q, flow));
 }
 
 static void lasack_flow_charge(struct lasack_queue *q, struct lasack_flow *flow,
@@ -245,11 +119,11 @@ static void lasack_flow_charge(struct lasack_queue *q, struct lasack_flow *flow,
 
 	*bytes_charged += bytes;
 	lasack_flow_count(q, flow, was);
-	flow->account.sum = sum_add(q, flow->account.sum, bytes);
+	flow->account.sum = lasack_sum_plus(q, flow->account.sum, bytes);
 	if (lasack_has_station(q, flow)) {
 		struct lasack_account *station = &lasack_station_at(q, flow)->account;
 
-		station->sum = sum_add(q, station->sum, bytes);
+		station->sum = lasack_sum_plus(q, station->sum, bytes);
 	}
 }
 
@@ -279,11 +153,11 @@ static void lasack_flow_refund(struct lasack_queue *q, struct lasack_flow *flow,
 	flow->returned = min_t(u64, U32_MAX, (u64)flow->returned + bytes);
 	flow->account.surplus = 0;
 	lasack_flow_count(q, flow, was);
-	flow->account.sum = sum_sub(q, flow->account.sum, bytes);
+	flow->account.sum = lasack_sum_minus(q, flow->account.sum, bytes);
 	if (lasack_has_station(q, flow)) {
 		struct lasack_account *station = &lasack_station_at(q, flow)->account;
 
-		station->sum = sum_sub(q, station->sum, bytes);
+		station->sum = lasack_sum_minus(q, station->sum, bytes);
 	}
 }
 
@@ -293,8 +167,8 @@ static bool lasack_account_may_return(const struct lasack_queue *q,
 				      const struct lasack_account *account,
 				      u32 deferred, u32 bytes)
 {
-	return sum_sub(q, sum_add(q, account->sum, deferred), bytes) >=
-	       sum_sub(q, level->high, LASACK_LAG);
+	return lasack_sum_minus(q, lasack_sum_plus(q, account->sum, deferred), bytes) >=
+	       lasack_sum_minus(q, level->high, LASACK_LAG);
 }
 
 /*
@@ -394,18 +268,22 @@ u32 lasack_flow_acked(struct lasack_queue *q, struct lasack_flow *flow,
  * The bytes that are missing to @least. The packet was charged @charged already, because of what
  * it acknowledges. The surplus of ACKs before it counts too: what they were charged beyond the
  * minimum. A forged ACK acknowledges what the real ones would have, and leaves a surplus. So the
- * real ones are not charged a second time.
+ * real ones are not charged a second time. What has paid for a packet was sent: it is not given
+ * back when the ACK turns out to be forged.
  */
-static u32 lasack_account_uncovered(struct lasack_account *account, u32 least, u32 charged)
+static u32 lasack_flow_uncovered(struct lasack_flow *flow, u32 least, u32 charged)
 {
+	struct lasack_account *account = &flow->account;
 	u32 surplus = account->surplus * 4U, part;
 
 	if (charged >= least) {
 		account->surplus = min_t(u32, surplus + charged - least, LASACK_BELIEVED) / 4;
 		return 0;
 	}
-	part = min(least - charged, surplus);
+	part = min_t(u64, min(least - charged, surplus), flow->received);
 	account->surplus = (surplus - part) / 4;
+	flow->received -= part;
+	flow->sent += part;
 	return least - charged - part;
 }
 
@@ -432,26 +310,7 @@ u32 lasack_flow_cost(const struct lasack_queue *q, struct lasack_flow *flow,
 		    length > segs * LASACK_HEADERS ? length - segs * LASACK_HEADERS : 0);
 	if (payload >= least)
 		return payload;
-	return payload + lasack_account_uncovered(&flow->account, least - payload, acked);
-}
-
-/* As lasack_flow_admit(), of a flow or station that may be a newcomer. */
-void lasack_flow_admit_newcomer(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes)
-{
-	if (flow->account.credit)
-		lasack_account_admit(q, lasack_flow_level(q, flow), &flow->account, bytes);
-	if (lasack_has_station(q, flow) && lasack_station_at(q, flow)->account.credit)
-		lasack_account_admit(q, &q->level, &lasack_station_at(q, flow)->account, bytes);
-}
-
-/* The packet was pushed out: its @bytes will not be charged. */
-void lasack_flow_readmit(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes)
-{
-	if (flow->served || flow->shared)
-		return;
-	lasack_account_readmit(q, lasack_flow_level(q, flow), &flow->account, bytes);
-	if (lasack_has_station(q, flow) && flow->station != LASACK_STATION_SHARED)
-		lasack_account_readmit(q, &q->level, &lasack_station_at(q, flow)->account, bytes);
+	return payload + lasack_flow_uncovered(flow, least - payload, acked);
 }
 
 /* Bytes that the flow's other end has sent. The ACK that says so waits from now on. */
@@ -465,24 +324,19 @@ void lasack_flow_charge_acked(struct lasack_queue *q, struct lasack_flow *flow, 
 			   bytes - (lasack_flow_deferred(q, flow) - deferred));
 }
 
-/* What several stations share and newcomers have one sum. */
-static void lasack_station_joins_newcomers(struct lasack_queue *q, struct lasack_station *station)
-{
-	station->account.sum = max(station->account.sum, q->level.newcomers);
-	lasack_newcomers_attain(q, &q->level, station->account.sum);
-}
-
 /* The packet is sent. */
 void lasack_flow_charge_sent(struct lasack_queue *q, struct lasack_flow *flow,
 			     const struct lasack_skb_cb *cb)
 {
 	lasack_flow_charge(q, flow, &flow->sent, cb->cost);
-	if (unlikely(cb->acked > LASACK_ORDINARY) && cb->refunds == flow->refunds)
-		lasack_flow_settle(q, flow, lasack_ack_excess(cb->acked));
-	/* Not when it arrived: who forges ACKs must not put off all who come later. */
-	lasack_flow_admit(q, flow, cb->acked);
+	if (cb->acked && cb->refunds == flow->refunds) {
+		if (unlikely(cb->acked > LASACK_ORDINARY))
+			lasack_flow_settle(q, flow, lasack_ack_excess(cb->acked));
+		/* Not when it arrived: who forges ACKs must not put off all who come later. */
+		lasack_flow_admit(q, flow, cb->acked, false);
+	}
 	if (lasack_has_station(q, flow) && unlikely(flow->station == LASACK_STATION_SHARED))
-		lasack_station_joins_newcomers(q, &q->stations->place[LASACK_STATION_SHARED]);
+		lasack_station_shared_sent(q, cb->cost);
 }
 
 /* The packet was pushed out, and no other of its flow waits. */

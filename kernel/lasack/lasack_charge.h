@@ -7,10 +7,6 @@
 
 #include "lasack/lasack_state.h"
 
-/* The credit of all newcomers together: their sum is less by so many bytes. */
-#define LASACK_CREDIT	65535U
-/* A flow that has paused: its sum is at most so many bytes below the largest. */
-#define LASACK_LAG	(1024U << 10)
 /* An ACK is believed at once if it acknowledges so many bytes at most. */
 #define LASACK_BELIEVED	(128U << 10)
 /* One that is so far behind was overtaken by another. */
@@ -32,30 +28,14 @@
 #define LASACK_MAX_ACKED	(65535U << 14)
 
 u64 lasack_flow_sum_in_all(const struct lasack_queue *q, const struct lasack_flow *flow);
-struct lasack_level *lasack_flow_level(struct lasack_queue *q, const struct lasack_flow *flow);
-void lasack_flow_begin(struct lasack_queue *q, struct lasack_flow *flow,
-		       const struct sk_buff *skb);
 void lasack_flow_new_life(struct lasack_queue *q, struct lasack_flow *flow);
 u32 lasack_flow_acked(struct lasack_queue *q, struct lasack_flow *flow,
 		      const struct tcp_segment *seg);
 u32 lasack_flow_cost(const struct lasack_queue *q, struct lasack_flow *flow,
 		     const struct sk_buff *skb, u32 payload, u32 acked);
-void lasack_flow_admit_newcomer(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes);
-void lasack_flow_readmit(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes);
 void lasack_flow_charge_acked(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes);
 void lasack_flow_charge_sent(struct lasack_queue *q, struct lasack_flow *flow,
 			     const struct lasack_skb_cb *cb);
 void lasack_flow_lost_last(struct lasack_queue *q, struct lasack_flow *flow);
-
-/* The packet waits from now on: @bytes is what it is charged with in all. */
-static inline void lasack_flow_admit(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes)
-{
-	u32 credit = flow->account.credit;
-
-	if (lasack_has_station(q, flow))
-		credit |= lasack_station_at(q, flow)->account.credit;
-	if (credit)
-		lasack_flow_admit_newcomer(q, flow, bytes);
-}
 
 #endif

@@ -168,6 +168,7 @@ static void lasack_station_changed(struct lasack_queue *q, struct lasack_station
 	u64 key, seq;
 
 	if (!rb_first_cached(&station->flows)) {
+		station->spares = 0;
 		if (lasack_tournament_has(&q->order, station->number))
 			lasack_tournament_remove(&q->order, station->number);
 		if (q->dropping && q->shape.by_station &&

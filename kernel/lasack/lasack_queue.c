@@ -24,6 +24,7 @@
 #include <linux/minmax.h>
 #include <linux/prefetch.h>
 #include "lasack/lasack_charge.h"
+#include "lasack/lasack_newcomer.h"
 #include "lasack/lasack_order.h"
 #include "lasack/lasack_queue.h"
 
@@ -249,7 +250,7 @@ struct sk_buff *lasack_queue_push_out(struct lasack_queue *q)
 		return NULL;
 	if (!q->dropping) {
 		lasack_order_drop(q);
-		q->drop_below = q->packets / 2;
+		q->drop_below = max(q->packets / 2, 1U);
 	}
 	return lasack_queue_take(q, lasack_order_worst(q), false);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Makes the queue of LAS-ACK anew, with another table, other orders or another kind of sum.
+ * Makes and frees the queue of LAS-ACK, and makes it anew with another table, other orders or
+ * another kind of sum.
  *
  * Principle: the new queue, with all that its options need, is allocated before the lock is
  * taken. Then the flows and packets move, and the old queue is freed. This looks at every
@@ -117,6 +118,7 @@ static void lasack_queue_share(struct lasack_queue *q, struct lasack_flow *flow)
 		shared->head = flow->head;
 	shared->tail = flow->tail;
 	shared->account.packets += flow->account.packets;
+	shared->is_new = 0;
 	if (lasack_is_grouped(q))
 		shared->station = LASACK_STATION_SHARED;
 }
@@ -163,7 +165,9 @@ static void lasack_queue_adopt_stations(struct lasack_queue *q, const struct las
 		if (!lasack_is_grouped(from))
 			flow->station = flow->shared ? LASACK_STATION_SHARED :
 				lasack_station_of(q->stations, flow->head)->number;
-		lasack_station_at(q, flow)->account.packets += flow->account.packets;
+		station = lasack_station_at(q, flow);
+		station->account.packets += flow->account.packets;
+		station->is_new = 0;
 	}
 }
 

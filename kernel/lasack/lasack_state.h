@@ -125,4 +125,22 @@ static inline struct lasack_station *lasack_station_at(const struct lasack_queue
 	return &q->stations->place[flow->station];
 }
 
+/* With whom the flow competes. It has a station, if there are any. */
+static inline struct lasack_level *lasack_flow_level(struct lasack_queue *q,
+						     const struct lasack_flow *flow)
+{
+	return lasack_has_station(q, flow) ? &lasack_station_at(q, flow)->level : &q->level;
+}
+
+/* A sum with so many bytes more, now. */
+static inline u64 lasack_sum_plus(const struct lasack_queue *q, u64 sum, u64 bytes)
+{
+	return lasack_sum_add(&q->decay, sum, bytes, q->age);
+}
+
+static inline u64 lasack_sum_minus(const struct lasack_queue *q, u64 sum, u64 bytes)
+{
+	return lasack_sum_sub(&q->decay, sum, bytes, q->age);
+}
+
 #endif

@@ -11,9 +11,11 @@
  * Source: M. Heusse, G. Urvoy-Keller, A. Duda, "Layer 2 vs. Layer 3 Mechanisms for Improving
  * TCP Performance in 802.11 Wireless LANs", section III.
  *
- * lasack_charge.c has the arithmetic, lasack_sum.c the decay, lasack_arrival.c, lasack_queue.c
- * and lasack_order.c the order, common/flow_table.c the table of flows, and lasack_observe.c
- * the counting of what stations send.
+ * sch_lasack.h has the private data, lasack_state.h the queue in it, and lasack_rebuild.c makes
+ * and frees that. A packet's way: lasack_arrival.c finds its flow (common/flow_table.c) and
+ * station (lasack_station.c), lasack_charge.c and lasack_newcomer.c charge it, lasack_queue.c
+ * serves it or pushes it out, as lasack_order.c says. lasack_sum.c has the decay, and
+ * lasack_observe.c counts what stations send.
  */
 #include <linux/errno.h>
 #include <linux/ktime.h>
@@ -123,8 +125,10 @@ static noinline int lasack_enqueue_segments(struct sk_buff *skb, struct tcp_segm
 	int queued = 0;
 
 	segs = skb_gso_segment(skb, features & ~NETIF_F_GSO_MASK);
-	if (IS_ERR_OR_NULL(segs))
+	if (IS_ERR_OR_NULL(segs)) {
+		q->enqueued++;
 		return qdisc_drop(skb, sch, to_free);
+	}
 
 	skb_list_walk_safe(segs, segs, next) {
 		unsigned int seg_len = segs->len;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Attacks on lasack (KTAP): floods, forged ACKs, SYNs inside a connection, many connections
-# and many addresses, by the KUnit suites kernel/lasack/tests/lasack_attacks.c. With flows
+# and many addresses, by the KUnit suites kernel/lasack/tests/lasack*_attacks.c. With flows
 # that share equally, and with stations that do.
 #
 # Run as root inside a lab kernel:
@@ -11,7 +11,7 @@
 plan=4
 # shellcheck source=selftests/lib/lab.sh
 . "$(dirname "$0")/../lib/lab.sh"
-need "$modules/lasack/tests/lasack_attacks.ko"
+need "$modules"/lasack/tests/lasack_attacks.ko "$modules"/lasack/tests/lasack_newcomer_attacks.ko
 
 # attack FAIR: every suite that must hold with it.
 attack() {
@@ -22,13 +22,18 @@ attack() {
 	echo "$say" > /dev/kmsg
 	quietly insmod "$modules/common/tests/test_parameters.ko" device=attack0
 	quietly insmod "$modules/lasack/tests/lasack_attacks.ko"
+	quietly insmod "$modules/lasack/tests/lasack_newcomer_attacks.ko"
 	dmesg -t | sed "1,/^$say\$/d" > "$work/kunit"
-	grep -qE '^ok [12] lasack_attacks$' "$work/kunit" || cat "$work/kunit" >> "$work/errors"
+	suites="lasack_attacks lasack_newcomer_attacks"
 	# Without stations, fifty connections are fifty.
-	[ "$1" = flow ] || grep -qE '^ok [12] lasack_station_attacks$' "$work/kunit" ||
-		cat "$work/kunit" >> "$work/errors"
+	[ "$1" = flow ] || suites="$suites lasack_station_attacks"
+	for suite in $suites; do
+		grep -qE "^ok [1-9] $suite\$" "$work/kunit" && continue
+		echo "$suite:" >> "$work/errors"
+		grep -E "not ok|FAILED|Expected|==" "$work/kunit" >> "$work/errors"
+	done
 	report "attacks with fair $1" "$work/errors"
-	quietly rmmod lasack_attacks test_parameters
+	quietly rmmod lasack_newcomer_attacks lasack_attacks test_parameters
 }
 
 watch_kernel

@@ -94,7 +94,9 @@ def _static() -> Iterator[Suite]:
     patterns = [f"{place}/*.{kind}" for place in places for kind in ("sh", "bash")]
     # sparse only warns: any warning is a failure here. So is kbuild's word that it did not run it.
     clean = "tee /dev/stderr | { ! grep -qE '(warning|error):|sparse is not available'; }"
-    packaging = ("packaging/attach/*", "packaging/debian/*.p*")  # scripts without a suffix
+    # Scripts without a suffix.
+    packaging = ["packaging/attach/*", "packaging/debian/*.p*"]
+    packaging += ["packaging/openwrt/*/files/*.init", "packaging/openwrt/*/files/*.hotplug"]
     shell = _sources(*patterns, *packaging, ".ci/run")
     yield Suite("sparse", f"{modules} OUT=../build/sparse sparse 2>&1 | {clean}", single=True)
     # What ARCH=um has no ftrace for.

@@ -95,7 +95,7 @@ static bool has_child(const struct device *device, const struct queue *parent)
 static void look_at_qdisc(const struct device *device, struct findings *findings)
 {
 	const struct queue *root = device_root(device), *bounded = device_bounded(device);
-	const char *kind = root ? root->kind : "none";
+	const char *kind = root ? root->kind : "none", *shaper = device_shaper(device);
 	struct word name = shell_word(device->name);
 
 	if (!device->wifi) {
@@ -106,6 +106,8 @@ static void look_at_qdisc(const struct device *device, struct findings *findings
 		     "The queue discipline is %s. On Wi-Fi it holds no packets, because the driver "
 		     "takes them all: it does not decide who is served.", shell_word(kind).text);
 		find_type(findings, "tc qdisc replace dev %s root lasack", name.text);
+	} else if (shaper) {
+		find(findings, "qdisc", STATE_OK, "%s holds packets to its rate.", shaper);
 	} else if (!bounded) {
 		find(findings, "qdisc", STATE_PROBLEM,
 		     "%s has no bound on the packets below it, so it holds none.",
@@ -142,7 +144,11 @@ static void look_at_backpressure(const struct device *device, const struct drive
 	uint32_t found = device_backpressure(device);
 	uint32_t expected = known ? known->backpressure : TC_INFLIGHT_UNTRIED;
 
-	if (found == TC_INFLIGHT_UNTRIED && expected >= TC_INFLIGHT_BUS) {
+	if (device_shaper(device)) {
+		find(findings, "backpressure", STATE_OK,
+		     "Not needed: %s sends at its rate, whatever the driver does.",
+		     device_shaper(device));
+	} else if (found == TC_INFLIGHT_UNTRIED && expected >= TC_INFLIGHT_BUS) {
 		find(findings, "backpressure", STATE_PROBLEM,
 		     "%s is to be expected: the driver frees a packet %s. %s",
 		     backpressure_word(expected), known->frees, shaper);

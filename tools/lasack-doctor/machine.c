@@ -79,6 +79,21 @@ const struct queue *device_bounded(const struct device *device)
 	return NULL;
 }
 
+const char *device_shaper(const struct device *device)
+{
+	static const char *const shapers[] = { "htb", "hfsc", "tbf", NULL };
+	const struct queue *root = device_root(device);
+	const char *found = NULL;
+	bool ours = false;
+
+	for (const char *const *kind = shapers; root && *kind; kind++)
+		if (!strcmp(root->kind, *kind))
+			found = *kind;
+	for (size_t i = 0; i < device->queue_count; i++)
+		ours |= device->queues[i].ours;
+	return ours ? found : NULL;
+}
+
 uint32_t device_backpressure(const struct device *device)
 {
 	uint32_t worst = TC_INFLIGHT_UNTRIED;

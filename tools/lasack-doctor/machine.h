@@ -98,6 +98,12 @@ const struct queue *device_root(const struct device *device);
 /* The lasack, ackwrr or inflight that bounds what is below it, or NULL; of several, any. */
 const struct queue *device_bounded(const struct device *device);
 
+/*
+ * The kind of a root that sends at a rate, above a lasack or an ackwrr, or NULL: packets wait
+ * there for the rate, so nothing need bound what is below.
+ */
+const char *device_shaper(const struct device *device);
+
 /* The worst that any of its bounds has found out. */
 uint32_t device_backpressure(const struct device *device);
 

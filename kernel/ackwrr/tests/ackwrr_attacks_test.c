@@ -285,6 +285,32 @@ static void forged_acks_cost_no_turns(struct kunit *test)
 	}
 }
 
+/*
+ * Invented connections move ahead, which is free while they are new, and back: that gives back
+ * nothing. Beside them an upload and a download are charged with as much as they move.
+ */
+static void what_was_free_is_not_given_back(struct kunit *test)
+{
+	static const u32 numbers[] = { 0, 190000, 380000, 0, 1 };
+	struct cell *cell = test->priv;
+	u32 step, id = 1000, i;
+	u64 up, down;
+
+	go_on(cell, 1, 1, SETTLE);
+	up = cell->share.charged[ACKWRR_ACK];
+	down = cell->share.charged[ACKWRR_DATA];
+	for (step = 0; step < 400; step++, id++) {
+		for (i = 0; i < ARRAY_SIZE(numbers); i++) {
+			arrive(cell, ack(id, numbers[i]));
+			sent(cell, ack(id, numbers[i]));
+		}
+		go_on(cell, 1, 1, 50 * NSEC_PER_MSEC);
+	}
+	KUNIT_EXPECT_EQ(test, cell->share.charged[ACKWRR_DATA] - down, 400 * 2 * MSS);
+	KUNIT_EXPECT_GE(test, cell->share.charged[ACKWRR_ACK] - up, 400 * 2 * MSS);
+	KUNIT_EXPECT_LE(test, cell->share.lag, 256000);
+}
+
 static struct kunit_case ackwrr_attacks_cases[] = {
 	KUNIT_CASE(floods_hide_nobody),
 	KUNIT_CASE(forged_ones_are_bounded),
@@ -294,6 +320,7 @@ static struct kunit_case ackwrr_attacks_cases[] = {
 	KUNIT_CASE(acks_of_nothing_take_turns),
 	KUNIT_CASE(a_debt_is_bounded),
 	KUNIT_CASE(forged_acks_cost_no_turns),
+	KUNIT_CASE(what_was_free_is_not_given_back),
 	{}
 };
 

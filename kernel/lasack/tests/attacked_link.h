@@ -51,6 +51,15 @@ struct packet {
 	bool		syn, fin;
 };
 
+/* A download's data, to station 1. */
+static struct packet download(enum mark mark, u32 host)
+{
+	return (struct packet) {
+		.mark = mark, .station = 1, .protocol = IPPROTO_TCP, .host = host,
+		.sport = 80, .dport = 4000, .payload = MSS,
+	};
+}
+
 static void attack_skb_network(struct attack *a, struct sk_buff *skb, const struct packet *p,
 			       u32 length)
 {
@@ -140,6 +149,16 @@ static void attack_enqueue(struct kunit *test, const struct packet *p)
 	kfree_skb_list(to_free);
 }
 
+static void keep_backlog(struct kunit *test, struct packet p)
+{
+	struct attack *a = test->priv;
+	u32 i;
+
+	/* As often as there is room for: what is dropped may be its own. */
+	for (i = 0; i < BACKLOG && a->queued[p.mark] < BACKLOG; i++)
+		attack_enqueue(test, &p);
+}
+
 static struct sk_buff *attack_dequeue(struct attack *a)
 {
 	struct sk_buff *skb;
@@ -198,6 +217,25 @@ static void attack_forget(struct kunit *test)
 	rtnl_lock();
 	dev_deactivate(a->dev, true);
 	dev_activate(a->dev);
+	rtnl_unlock();
+}
+
+/* The most packets that may wait. */
+static void attack_set_limit(struct kunit *test, u32 packets)
+{
+	struct {
+		struct nlattr	nest;
+		struct nlattr	limit;
+		u32		value;
+	} options = {
+		.nest = { .nla_len = sizeof(options), .nla_type = TCA_OPTIONS | NLA_F_NESTED },
+		.limit = { .nla_len = NLA_HDRLEN + sizeof(u32), .nla_type = TCA_LASACK_LIMIT },
+		.value = packets,
+	};
+	struct attack *a = test->priv;
+
+	rtnl_lock();
+	KUNIT_EXPECT_EQ(test, a->sch->ops->change(a->sch, &options.nest, NULL), 0);
 	rtnl_unlock();
 }
 

@@ -394,39 +394,6 @@ static void service_delay_by_size(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, q->delay[1].max, 40ULL << 10);
 }
 
-/* Until a packet with @mark is served; both stations always have data. */
-static void serve_until(struct kunit *test, u32 mark)
-{
-	u32 i;
-
-	for (i = 0; i < 2000; i++) {
-		add_to(test, 1, data(1, 1000), 1);
-		add_to(test, 2, data(3, 1000), 3);
-		if (serve(test) == mark)
-			return;
-	}
-	KUNIT_FAIL(test, "no packet of mark %u", mark);
-}
-
-/* What forged ACKs cost a station is given back at once, by a flow that had no packets as well. */
-static void service_after_a_refund_is_at_once(struct kunit *test)
-{
-	u32 i, own = 0;
-
-	lasack_test_reshape(test, (struct lasack_shape) { .by_station = true });
-	add_to(test, 1, ack(2, 0), 2);
-	serve_until(test, 2);
-	add_to(test, 1, ack(2, LASACK_BELIEVED), 2);
-	serve_until(test, 2);
-	for (i = 0; i < 10; i++)
-		serve_until(test, 3);
-	/* The station is behind now, and its place in the order says so. */
-	add_to(test, 1, ack(2, 0), 2);
-	for (i = 0; i < 20; i++)
-		own += serve(test) != 3;
-	KUNIT_EXPECT_GE(test, own, 10U);
-}
-
 static struct kunit_case lasack_service_cases[] = {
 	KUNIT_CASE(service_alternates_without_quantum),
 	KUNIT_CASE(service_in_runs),
@@ -448,7 +415,6 @@ static struct kunit_case lasack_service_cases[] = {
 	KUNIT_CASE(service_floor_is_the_connections),
 	KUNIT_CASE(service_floor_spares_the_oldest),
 	KUNIT_CASE(service_delay_by_size),
-	KUNIT_CASE(service_after_a_refund_is_at_once),
 	{}
 };
 

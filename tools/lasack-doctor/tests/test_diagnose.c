@@ -167,6 +167,25 @@ static void test_worst_of_several(int *failures)
 	end(&made);
 }
 
+/* What is said to be typed against bus and none is no fault afterwards. */
+static void test_cure(int *failures)
+{
+	struct case_machine made;
+	struct queue *queue;
+
+	make_well(&made);
+	strcpy(made.hardware.driver, "brcmfmac");
+	*queue_of(&made) = (struct queue){ .kind = "htb", .parent = TC_H_ROOT };
+	expect(&made, "qdisc", STATE_PROBLEM, 2, "root lasack", failures);
+	queue = device_add_queue(access_point(&made));
+	*queue = (struct queue){ .kind = "lasack", .parent = 0x10001, .ours = true };
+	expect(&made, "backpressure", STATE_OK, 0, NULL, failures);
+	expect(&made, "qdisc", STATE_OK, 0, NULL, failures);
+	strcpy(queue_of(&made)->kind, "prio");
+	expect(&made, "qdisc", STATE_PROBLEM, 2, "inflight auto", failures);
+	end(&made);
+}
+
 static void test_offload(int *failures)
 {
 	struct case_machine made;
@@ -342,6 +361,7 @@ int main(void)
 		{ "all well", test_well },
 		{ "back-pressure, known and measured", test_driver },
 		{ "the worst of several queue disciplines", test_worst_of_several },
+		{ "the cure", test_cure },
 		{ "offload", test_offload },
 		{ "airtime queue limits and airtime fairness", test_mac80211 },
 		{ "power save", test_power_save },

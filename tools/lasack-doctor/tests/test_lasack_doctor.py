@@ -121,6 +121,15 @@ TOO_SOON = """\
 tc qdisc replace dev wlan0 root lasack
 flood 10.1.0.12 200 0.001
 look none wlan0 -s 0.1
+# What it says to type.
+/usr/bin/python3 -c '
+import json
+for finding in json.load(open("none.json"))["devices"][0]["findings"]:
+    for command in finding["type"]:
+        print(command.replace("RATE", "1mbit"))
+' > cure
+. ./cure
+look cured wlan0 -s 0.1
 insmod {modules}/inflight/tests/emulated_driver.ko behaviour=bus queues=4
 ip address add 10.9.0.1/24 dev emu0
 ip link set emu0 up
@@ -277,6 +286,13 @@ def test_no_back_pressure(too_soon: Path) -> None:
             "tc qdisc replace dev wlan0 parent 1:1 lasack inflight off",
         ]
     }
+
+
+def test_cure_is_accepted(too_soon: Path) -> None:
+    """The commands that were said to be typed can be, and then there is no problem."""
+    code, report = found(too_soon, "cured")
+    assert code == 0 and report["qdisc"] == "htb"
+    assert states(report)["backpressure"] == "ok" and states(report)["qdisc"] == "ok"
 
 
 def test_bus_only(too_soon: Path) -> None:

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Flows and stations that are new, or come back after a pause.
+ *
+ * Principle: whoever could begin with a sum of 0 would be served before all others, and who
+ * changes its ports or addresses is always new. So all newcomers have one sum together, at which
+ * each of them begins. The first LASACK_CREDIT bytes that a newcomer is charged are charged to
+ * the newcomers' sum too: together they are served as one.
+ *
+ * The newcomers' sum rises when data arrives, or else all that come at the same time would begin
+ * with the same sum. It rises because of what an ACK acknowledges when that ACK is sent, and only
+ * a little: else forged ACKs of connections nobody has could put off all who come later.
+ *
+ * A flow that pauses saves up nothing: its sum is raised to LASACK_LAG below the largest.
+ *
+ * With stations all this holds for them too. New stations and the place that several share have
+ * one sum. So whoever invents addresses is served as one station, however many of them find a
+ * place of their own.
+ */
+#include <linux/minmax.h>
+#include "lasack/lasack_newcomer.h"
+
+/*
+ * The newcomers' sum becomes @sum, but is raised to @ahead bytes above the largest that was
+ * served at most: what forged ACKs acknowledge must not put off all who come later.
+ */
+static void lasack_newcomers_attain(const struct lasack_queue *q, struct lasack_level *level,
+				    u64 sum, u32 ahead)
+{
+	level->newcomers = max(level->newcomers, min(sum, lasack_sum_plus(q, level->high, ahead)));
+}
+
+/* So far ahead the newcomers' sum may be because of packets: more than all that wait have. */
+static u32 lasack_newcomers_ahead(const struct lasack_queue *q)
+{
+	return max_t(u64, LASACK_LAG, min_t(u64, q->memory, U32_MAX));
+}
+
+/* The account of a new flow or station begins. */
+void lasack_account_begin(const struct lasack_queue *q, struct lasack_level *level,
+			  struct lasack_account *account)
+{
+	account->sum = 0;
+	account->credit = 0;
+	account->surplus = 0;
+	if (q->shape.paper)
+		return;
+	level->newcomers = max3(level->newcomers,
+				lasack_sum_minus(q, level->current_sum, LASACK_CREDIT),
+				lasack_sum_minus(q, level->high, LASACK_LAG));
+	account->sum = level->newcomers;
+	account->credit = LASACK_CREDIT;
+}
+
+/* The account had no packets and has one now. */
+static void lasack_account_resume(const struct lasack_queue *q, const struct lasack_level *level,
+				  struct lasack_account *account)
+{
+	if (!q->shape.paper)
+		account->sum = max(account->sum, lasack_sum_minus(q, level->high, LASACK_LAG));
+}
+
+/* A newcomer's packet is going to cost @bytes: they are charged to all newcomers. */
+static void lasack_account_admit(const struct lasack_queue *q, struct lasack_level *level,
+				 struct lasack_account *account, u32 bytes, u32 ahead)
+{
+	u32 part = min_t(u32, bytes, account->credit);
+
+	if (!part)
+		return;
+	account->credit -= part;
+	lasack_newcomers_attain(q, level, lasack_sum_plus(q, level->newcomers, part), ahead);
+}
+
+/* A newcomer that was never served has lost a packet: the charge is undone. */
+static void lasack_account_readmit(const struct lasack_queue *q, struct lasack_level *level,
+				   struct lasack_account *account, u32 bytes)
+{
+	u32 part = min_t(u32, bytes, LASACK_CREDIT - account->credit);
+
+	if (q->shape.paper)
+		return;
+	account->credit += part;
+	level->newcomers = lasack_sum_minus(q, level->newcomers, part);
+}
+
+/* A packet of the place that several stations share is sent, and costs @bytes: to newcomers too. */
+void lasack_station_shared_sent(struct lasack_queue *q, u32 bytes)
+{
+	struct lasack_account *shared = &q->stations->place[LASACK_STATION_SHARED].account;
+	u64 sum = lasack_sum_plus(q, q->level.newcomers, bytes);
+
+	lasack_newcomers_attain(q, &q->level, max(sum, shared->sum), lasack_newcomers_ahead(q));
+	shared->sum = max(shared->sum, q->level.newcomers);
+}
+
+/* The flow has a packet again. It may go to another station than before. */
+static void lasack_flow_join_station(struct lasack_queue *q, struct lasack_flow *flow,
+				     const struct sk_buff *skb)
+{
+	struct lasack_station *station = flow->shared ?
+		&q->stations->place[LASACK_STATION_SHARED] : lasack_station_of(q->stations, skb);
+
+	if (flow->station != station->number) {
+		flow->station = station->number;
+		flow->is_new |= q->shape.by_station;
+	}
+	if (!q->shape.by_station)
+		return;
+	if (station->is_new) {
+		lasack_account_begin(q, &q->level, &station->account);
+		/* What several share is charged to newcomers when it is sent. */
+		if (station->number == LASACK_STATION_SHARED)
+			station->account.credit = 0;
+	} else if (!station->account.packets) {
+		lasack_account_resume(q, &q->level, &station->account);
+		if (station->number == LASACK_STATION_SHARED)
+			station->account.sum = max(station->account.sum, q->level.newcomers);
+	}
+	station->is_new = 0;
+}
+
+/**
+ * lasack_flow_begin() - a flow without packets gets one
+ * @q: the queue
+ * @flow: the flow
+ * @skb: that packet
+ */
+void lasack_flow_begin(struct lasack_queue *q, struct lasack_flow *flow,
+		       const struct sk_buff *skb)
+{
+	struct lasack_level *level;
+
+	if (lasack_is_grouped(q) && !lasack_is_control(flow))
+		lasack_flow_join_station(q, flow, skb);
+	level = lasack_flow_level(q, flow);
+	if (flow->is_new)
+		lasack_account_begin(q, level, &flow->account);
+	else
+		lasack_account_resume(q, level, &flow->account);
+	flow->is_new = 0;
+}
+
+/* As lasack_flow_admit(), of a flow or station that may be a newcomer. */
+void lasack_flow_admit_newcomer(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes,
+				bool waits)
+{
+	u32 ahead = waits ? lasack_newcomers_ahead(q) : LASACK_CREDIT;
+
+	if (flow->account.credit)
+		lasack_account_admit(q, lasack_flow_level(q, flow), &flow->account, bytes, ahead);
+	if (lasack_has_station(q, flow) && lasack_station_at(q, flow)->account.credit)
+		lasack_account_admit(q, &q->level, &lasack_station_at(q, flow)->account, bytes,
+				     ahead);
+}
+
+/* The packet was pushed out: its @bytes will not be charged. */
+void lasack_flow_readmit(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes)
+{
+	if (flow->served || flow->shared)
+		return;
+	lasack_account_readmit(q, lasack_flow_level(q, flow), &flow->account, bytes);
+	if (lasack_has_station(q, flow) && flow->station != LASACK_STATION_SHARED)
+		lasack_account_readmit(q, &q->level, &lasack_station_at(q, flow)->account, bytes);
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit suite: attacks on the lasack discipline of a device by connections that are always new,
+ * and by what ACKs of connections that nobody has acknowledge.
+ *
+ * Principle: as in lasack_attacks.c. All new connections together are served as one, so a
+ * download beside them has half of all services; and a new connection need not wait for longer
+ * than LASACK_CREDIT bytes of each other one.
+ *
+ * selftests/qdisc/attacks.sh makes the device and loads this, after test_parameters.
+ */
+#include "lasack/tests/attacked_link.h"
+
+#define CREDIT	65535	/* bytes: LASACK_CREDIT */
+
+/*
+ * A connection sends a FIN and goes on. When the FIN is through, a SYN says that it is a new one:
+ * it begins where new ones begin, not with nothing attained.
+ */
+static void attack_syn_after_fin(struct kunit *test)
+{
+	u32 i, served[__MARKS] = {};
+	struct attack *a = test->priv;
+	struct packet p = download(ATTACKER, 10);
+
+	attack_forget(test);
+	a->station = 2;
+	p.station = 2;
+	for (i = 0; i < WARM_UP + 3000; i++) {
+		keep_backlog(test, download(VICTIM, 1));
+		p.fin = i % 300 == 0;
+		if (p.fin)
+			attack_enqueue(test, &p);
+		p.fin = false;
+		p.syn = i % 300 == 200;
+		if (p.syn)
+			attack_enqueue(test, &p);
+		p.syn = false;
+		keep_backlog(test, p);
+		served[attack_serve(test)] += i >= WARM_UP;
+	}
+	/* All new connections together are served as one, and it is one itself. */
+	KUNIT_EXPECT_LE(test, served[ATTACKER], served[VICTIM] * 2);
+}
+
+/*
+ * Connections nobody has: each has two ACKs, the second 100 kB ahead. A new download beside an old
+ * one then has as much, once as many packets were sent as wait at most.
+ */
+static void attack_forged_newcomers(struct kunit *test)
+{
+	u32 i, served[__MARKS] = {};
+	struct packet ack, p;
+
+	attack_forget(test);
+	for (i = 0; i < WARM_UP + 4000; i++) {
+		if (i == WARM_UP + 1000)
+			memset(served, 0, sizeof(served));
+		keep_backlog(test, download(VICTIM, 1));
+		ack = (struct packet) {
+			.mark = ATTACKER, .station = 3, .protocol = IPPROTO_TCP,
+			.host = 100 + i, .sport = 5001, .dport = 6000,
+		};
+		attack_enqueue(test, &ack);
+		ack.ack_seq = 100000;
+		attack_enqueue(test, &ack);
+		p = download(OTHER, 2);
+		p.station = 2;
+		if (i >= WARM_UP)
+			keep_backlog(test, p);
+		served[attack_serve(test)]++;
+	}
+	KUNIT_EXPECT_GE(test, served[OTHER] * 10, served[VICTIM] * 8);
+}
+
+/*
+ * One ACK far ahead, 200 that acknowledge nothing, one that takes the first one back: what has
+ * paid for the 200 is not given back. Beside short packets the download has a quarter.
+ */
+static void attack_spent_surplus(struct kunit *test)
+{
+	struct attack *a = test->priv;
+	u32 i, j, served[__MARKS] = {};
+	struct packet ack = {
+		.mark = ATTACKER, .station = 2, .protocol = IPPROTO_TCP, .host = 9,
+		.sport = 5001, .dport = 6000,
+	};
+
+	attack_forget(test);
+	for (i = 0; i < WARM_UP + 6000; i++) {
+		keep_backlog(test, download(VICTIM, 1));
+		if (i >= 500 && a->queued[ATTACKER] < 2) {
+			ack.ack_seq = 1000000;
+			attack_enqueue(test, &ack);
+			ack.ack_seq += 131072;
+			for (j = 0; j < 201; j++)
+				attack_enqueue(test, &ack);
+			ack.ack_seq = 1000000;
+			attack_enqueue(test, &ack);
+		}
+		served[attack_serve(test)] += i >= WARM_UP;
+	}
+	KUNIT_EXPECT_GE(test, served[VICTIM] * 4, 6000);
+}
+
+/* Datagrams of new ports, a few of each, in a queue that holds @limit packets: they are one. */
+static void attack_new_ports_in(struct kunit *test, u32 limit, u32 each)
+{
+	u32 i, j, n = 0, served[__MARKS] = {};
+	struct packet p = download(ATTACKER, 0);
+	struct attack *a = test->priv;
+
+	p.protocol = IPPROTO_UDP;
+	attack_set_limit(test, limit);
+	attack_forget(test);
+	for (i = 0; i < 8000 + 10000; i++) {
+		keep_backlog(test, download(VICTIM, 1));
+		for (j = 0; j < 2; j++) {
+			p.host = 1000 + n++ / each;
+			attack_enqueue(test, &p);
+		}
+		served[attack_serve(test)] += i >= 8000;
+	}
+	attack_drain(test);
+	memset(a->queued, 0, sizeof(a->queued));
+	KUNIT_EXPECT_GE_MSG(test, served[VICTIM] * 10, 10000 / 2 * 9, "limit %u, %u each",
+			    limit, each);
+}
+
+static void attack_new_ports_in_long_queues(struct kunit *test)
+{
+	struct attack *a = test->priv;
+	u32 was = a->sch->limit;
+
+	attack_new_ports_in(test, 300, 1);
+	attack_new_ports_in(test, 1000, 1);
+	attack_new_ports_in(test, 1000, 43);
+	attack_new_ports_in(test, 6000, 43);
+	attack_set_limit(test, was);
+}
+
+/* Each twentieth service there are @acks of a connection that nobody has. */
+static void forge_newcomer(struct kunit *test, u32 i, u32 acks)
+{
+	static const u32 numbers[] = { 0, 100000, 0 };
+	struct packet ack = {
+		.mark = ATTACKER, .station = 1, .protocol = IPPROTO_TCP,
+		.host = 1000 + i, .sport = 5001, .dport = 6000,
+	};
+	u32 j;
+
+	for (j = 0; i % 20 == 0 && j < acks; j++) {
+		ack.ack_seq = numbers[j];
+		attack_enqueue(test, &ack);
+	}
+}
+
+/* A SYN of a connection that is new waits for no more services. */
+static void attack_a_syn_waits(struct kunit *test, u32 acks)
+{
+	struct attack *a = test->priv;
+	u32 i, waited = 0, worst = 0;
+	struct packet syn;
+
+	attack_forget(test);
+	for (i = 0; i < WARM_UP + 30000; i++) {
+		keep_backlog(test, download(VICTIM, 1));
+		forge_newcomer(test, i, acks);
+		if (i >= WARM_UP && !a->queued[PROBE] && i % 1000 == 0) {
+			syn = download(PROBE, 500000 + i);
+			syn.syn = true;
+			syn.payload = 0;
+			attack_enqueue(test, &syn);
+			waited = 0;
+		}
+		attack_serve(test);
+		worst = max(worst, a->queued[PROBE] ? ++waited : 0);
+	}
+	attack_drain(test);
+	memset(a->queued, 0, sizeof(a->queued));
+	/* The download's, and as many of the forged ones, which are one and have short packets. */
+	KUNIT_EXPECT_LE_MSG(test, worst, 2 * CREDIT / MSS, "%u ACKs", acks);
+}
+
+static void attack_newcomers_wait(struct kunit *test)
+{
+	attack_a_syn_waits(test, 0);
+	attack_a_syn_waits(test, 2);
+	attack_a_syn_waits(test, 3);
+}
+
+static struct kunit_case lasack_newcomer_cases[] = {
+	KUNIT_CASE(attack_syn_after_fin),
+	KUNIT_CASE(attack_forged_newcomers),
+	KUNIT_CASE(attack_spent_surplus),
+	KUNIT_CASE(attack_new_ports_in_long_queues),
+	KUNIT_CASE(attack_newcomers_wait),
+	{}
+};
+
+static struct kunit_suite lasack_newcomer_suite = {
+	.name		= "lasack_newcomer_attacks",
+	.init		= attack_init,
+	.exit		= attack_exit,
+	.test_cases	= lasack_newcomer_cases,
+};
+
+kunit_test_suite(lasack_newcomer_suite);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("KUnit suite of newcomers' attacks on a device's lasack discipline");

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit suite of stations: their places, their sums when those become less, and which of them
+ * loses packets.
+ *
+ * Principle: stations of one flow or two, with packets of 1000 bytes; what is asked for follows
+ * from who has attained least.
+ */
+#include <kunit/test.h>
+#include <linux/module.h>
+#include "lasack/tests/lasack_packets.h"
+
+static int station_test_init(struct kunit *test)
+{
+	test->priv = NULL;
+	lasack_test_reshape(test, (struct lasack_shape) { .by_station = true });
+	return 0;
+}
+
+/* Until a packet with @mark is served; both stations always have data. */
+static void serve_until(struct kunit *test, u32 mark)
+{
+	u32 i;
+
+	for (i = 0; i < 2000; i++) {
+		add_to(test, 1, data(1, 1000), 1);
+		add_to(test, 2, data(3, 1000), 3);
+		if (serve(test) == mark)
+			return;
+	}
+	KUNIT_FAIL(test, "no packet of mark %u", mark);
+}
+
+/* What forged ACKs cost a station is given back at once, by a flow that had no packets as well. */
+static void a_refund_is_served_at_once(struct kunit *test)
+{
+	u32 i, own = 0;
+
+	add_to(test, 1, ack(2, 0), 2);
+	serve_until(test, 2);
+	add_to(test, 1, ack(2, LASACK_BELIEVED), 2);
+	serve_until(test, 2);
+	for (i = 0; i < 10; i++)
+		serve_until(test, 3);
+	/* The station is behind now, and its place in the order says so. */
+	add_to(test, 1, ack(2, 0), 2);
+	for (i = 0; i < 20; i++)
+		own += serve(test) != 3;
+	KUNIT_EXPECT_GE(test, own, 10U);
+}
+
+/* A station that had a flow with packets to spare, and lost them all by being served, has none. */
+static void an_empty_station_spares_nothing(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+	u32 i, had, other;
+
+	for (i = 1; i <= 2; i++) {
+		add_to(test, i, data(i, 1000), i);
+		serve(test);
+	}
+	for (i = 0; i < 10; i++)
+		add_to(test, 1 + i % 2, data(1 + i % 2, 1000), 1 + i % 2);
+	push_out(test);
+	while (q->dropping)
+		serve(test);
+	had = known(q, 1)->account.packets > 1 ? 1 : 2;
+	other = 3 - had;
+	while (serve(test))
+		;
+	/* It has attained more. Its only packet is spared while the other can spare one. */
+	for (i = 0; i < 20; i++) {
+		add_to(test, had, data(had, 1000), had);
+		serve(test);
+	}
+	for (i = 0; i < 10; i++)
+		add_to(test, other, data(other, 1000), other);
+	KUNIT_EXPECT_EQ(test, push_out(test), other);
+	add_to(test, had, data(had, 1000), had);
+	KUNIT_EXPECT_EQ(test, push_out(test), other);
+}
+
+/* The order to push out of is given up, also if it was made for the only packet. */
+static void the_drop_order_is_given_up(struct kunit *test)
+{
+	struct lasack_queue *q = lasack_test_reshape(test, (struct lasack_shape) {});
+	u32 i;
+
+	add_to(test, 1, data(1, 1000), 1);
+	push_out(test);
+	for (i = 0; i < 3; i++)
+		add_to(test, i, data(i, 1000), 1);
+	while (serve(test))
+		;
+	KUNIT_EXPECT_FALSE(test, q->dropping);
+}
+
+/* A flow waits in the place that stations share. As soon as its own has one free, it goes there. */
+static void a_lodger_finds_a_place(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+	u32 i, served = 0;
+
+	for (i = 0; i < LASACK_STATIONS; i++) {
+		q->stations->place[i].known = 1;
+		q->stations->place[i].address = i;	/* nobody's here */
+		q->stations->place[i].account.packets = 1;
+	}
+	for (i = 0; i < 3; i++)
+		add_to(test, 1, data(1, 1000), 1);
+	KUNIT_EXPECT_TRUE(test, known(q, 1)->station == LASACK_STATION_SHARED);
+	for (i = 0; i < LASACK_STATIONS; i++)
+		q->stations->place[i].account.packets = 0;
+	add_to(test, 1, data(1, 1000), 1);
+	KUNIT_EXPECT_FALSE(test, known(q, 1)->station == LASACK_STATION_SHARED);
+	KUNIT_EXPECT_EQ(test, lasack_station_at(q, known(q, 1))->account.packets, 4);
+	KUNIT_EXPECT_EQ(test, q->stations->place[LASACK_STATION_SHARED].account.packets, 0);
+	while (serve(test))
+		served++;
+	KUNIT_EXPECT_EQ(test, served, 4);
+}
+
+static struct kunit_case lasack_station_cases[] = {
+	KUNIT_CASE(a_refund_is_served_at_once),
+	KUNIT_CASE(an_empty_station_spares_nothing),
+	KUNIT_CASE(the_drop_order_is_given_up),
+	KUNIT_CASE(a_lodger_finds_a_place),
+	{}
+};
+
+static struct kunit_suite lasack_station_suite = {
+	.name = "lasack_station",
+	.init = station_test_init,
+	.exit = lasack_test_exit,
+	.test_cases = lasack_station_cases,
+};
+
+kunit_test_suite(lasack_station_suite);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("KUnit suite of the stations of LAS-ACK");
