@@ -80,6 +80,26 @@ static void parse_ge(const char *text, struct channel_config *config)
 		usage_error("--channel: ge needs good=SECONDS and bad=SECONDS");
 }
 
+/* "DB" or "DB,fading=DB". */
+static void parse_snr_fields(const char *text, struct channel_config *config)
+{
+	size_t length = strcspn(text, ",");
+	char *first = strndup(text, length);
+
+	if (!first)
+		fatal("out of memory");
+	config->snr_db = parse_snr("--channel: snr", first);
+	free(first);
+	if (!text[length])
+		return;
+	if (!value_of(text + length + 1, "fading"))
+		usage_error("--channel: no field '%s'; snr has fading",
+			    text + length + 1);
+	config->fading_db = parse_snr("--channel: fading", text + length + 8);
+	if (config->fading_db < 0)
+		usage_error("--channel: fading: '%s' is below 0", text + length + 8);
+}
+
 static void add_step(struct channel_config *config, struct channel_step *step)
 {
 	struct channel_step *trace = realloc((void *)config->trace,
@@ -136,7 +156,7 @@ void parse_channel(const char *text, struct channel_config *config)
 		config->ber[0] = parse_probability("ber", ber);
 	} else if (snr) {
 		config->kind = CHANNEL_SNR;
-		config->snr_db = parse_snr("--channel: snr", snr);
+		parse_snr_fields(snr, config);
 	} else if (trace) {
 		config->kind = CHANNEL_TRACE;
 		read_trace(trace, config);
@@ -144,7 +164,7 @@ void parse_channel(const char *text, struct channel_config *config)
 		config->kind = CHANNEL_GE;
 		parse_ge(text + 3, config);
 	} else if (strcmp(text, "ideal")) {
-		usage_error("--channel: no channel '%s'; there are ideal, loss=P, ber=B, ge,..., trace=FILE, snr=DB",
+		usage_error("--channel: no channel '%s'; there are ideal, loss=P, ber=B, ge,..., trace=FILE, snr=DB[,fading=DB]",
 			    text);
 	}
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "channel_option.h"
+#include "link_option.h"
 #include "mac_options.h"
 #include "options.h"
 
@@ -25,10 +26,12 @@ static const struct option mac_options[] = { MAC_OPTIONS, { } };
 
 void keep_mac_option(struct mac_words *words, int option)
 {
-	if (words->n == MAC_WORDS_MAX)
-		usage_error("more than %d options", MAC_WORDS_MAX);
-	words->option[words->n] = option;
-	words->value[words->n++] = optarg;
+	struct mac_word *word = realloc(words->word, (words->n + 1) * sizeof(*word));
+
+	if (!word)
+		fatal("out of memory");
+	word[words->n++] = (struct mac_word){ option, optarg };
+	words->word = word;
 }
 
 const char *mac_option_name(int option)
@@ -45,27 +48,6 @@ int mac_option_named(const char *name)
 		if (!strcmp(o->name, name))
 			return o->val;
 	return 0;
-}
-
-static void parse_hidden(const char *text, struct mac_config *config)
-{
-	struct mac_hidden_pair *pair = &config->hidden[config->n_hidden];
-	const char *colon = strchr(text, ':');
-	size_t length = colon ? colon - text : 0;
-
-	if (config->n_hidden == MAC_MAX_HIDDEN)
-		usage_error("more than %d --hidden", MAC_MAX_HIDDEN);
-	if (!length || length >= MAC_NAME_LEN || !colon[1] ||
-	    strchr(colon + 1, ':') || strlen(colon + 1) >= MAC_NAME_LEN)
-		usage_error("--hidden: '%s' is not A:B, the names of two stations",
-			    text);
-	memcpy(pair->name[0], text, length);
-	pair->name[0][length] = '\0';
-	strcpy(pair->name[1], colon + 1);
-	if (!strcmp(pair->name[0], pair->name[1]))
-		usage_error("--hidden: '%s' cannot be hidden from itself",
-			    pair->name[0]);
-	config->n_hidden++;
 }
 
 bool take_mac_option(struct mac_config *config, int option)
@@ -101,6 +83,9 @@ bool take_mac_option(struct mac_config *config, int option)
 	case 'H':
 		parse_hidden(optarg, config);
 		return true;
+	case 'K':
+		parse_link(optarg, config);
+		return true;
 	case 'C':
 		config->capture = true;
 		config->capture_db = parse_snr("--capture", optarg);
@@ -116,21 +101,7 @@ void check_mac_options(const struct mac_config *config)
 {
 	if (config->channel.fec_n && config->channel.kind != CHANNEL_GE)
 		usage_error("--fec needs --channel ge,...: it is used only while a link is bad");
-}
-
-void check_hidden(const struct mac *mac)
-{
-	for (unsigned int i = 0; i < 2 * mac->config.n_hidden; i++) {
-		const char *name = mac->config.hidden[i / 2].name[i % 2];
-		int j = 0;
-
-		while (j < mac->n_stations &&
-		       strcmp(mac->stations[j].config.name, name))
-			j++;
-		if (j == mac->n_stations)
-			usage_error("--hidden: there is no station '%s'; the first is '%s'",
-				    name, mac->stations[0].config.name);
-	}
+	check_links(config);
 }
 
 static const char *const access_names[] = {

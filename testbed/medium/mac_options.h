@@ -8,8 +8,6 @@
 
 #include "core/mac.h"
 
-#define MAC_WORDS_MAX	64
-
 /* Entries of getopt_long()'s table; the values are letters of their own. */
 #define MAC_OPTIONS						\
 	{ "phy", required_argument, NULL, 'p' },		\
@@ -21,6 +19,7 @@
 	{ "channel", required_argument, NULL, 'l' },		\
 	{ "fec", required_argument, NULL, 'f' },		\
 	{ "hidden", required_argument, NULL, 'H' },		\
+	{ "link", required_argument, NULL, 'K' },		\
 	{ "capture", required_argument, NULL, 'C' },		\
 	{ "seed", required_argument, NULL, 'k' }
 
@@ -39,13 +38,18 @@
 "                    ge,good=S,bad=S,ber-good=B,ber-bad=B[,shared]\n"	\
 "                                      Gilbert-Elliott: mean durations in s. Each\n" \
 "                                      link has its own state; shared: one for all\n" \
-"                    snr=DB            bit errors by modulation and SNR; field\n" \
-"                                      snr of --station: of one station\n" \
+"                    snr=DB[,fading=DB]\n"				\
+"                                      bit errors by modulation and SNR; field\n" \
+"                                      snr of --station: of one station. Fading is\n" \
+"                                      the standard deviation of each frame's SNR\n" \
 "                    trace=FILE        lines \"SECONDS BER\": bit error rate from\n" \
 "                                      then on\n"			\
 "  --fec N,K         Reed-Solomon (N,K) over bytes while a ge link is bad\n" \
 "  --hidden A:B      stations, by name, that do not hear each other; may be\n" \
 "                    repeated\n"						\
+"  --link A:B,snr=DB what frames from A to B meet, instead of --channel snr=DB;\n" \
+"                    A:B,loss=P instead of --channel loss=P; may be repeated.\n" \
+"                    From B to A needs a --link of its own\n"		\
 "  --capture DB      a frame survives if it is at least DB stronger than all that\n" \
 "                    overlaps it (default: no frame survives an overlap). Field\n" \
 "                    signal of --station is a station's level (default 0)\n" \
@@ -53,8 +57,10 @@
 
 /* Of MAC_OPTIONS, those that were given, in order. */
 struct mac_words {
-	int option[MAC_WORDS_MAX];
-	const char *value[MAC_WORDS_MAX];
+	struct mac_word {
+		int option;
+		const char *value;
+	} *word;
 	int n;
 };
 
@@ -70,9 +76,6 @@ bool take_mac_option(struct mac_config *config, int option);
 
 /* What only shows when all options are known; ends with one line if wrong. */
 void check_mac_options(const struct mac_config *config);
-
-/* Ends with one line if a hidden pair names a station that @mac has not. */
-void check_hidden(const struct mac *mac);
 
 /* "dcf", "idle-sense" or "aap"; @option names it in the message. */
 const char *access_name(enum mac_access access);

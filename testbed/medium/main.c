@@ -10,6 +10,7 @@
 #include "saturate.h"
 #include "trace/explain.h"
 #include "trace/replay.h"
+#include "wmediumd/wmediumd.h"
 
 static const char help[] =
 "usage: dcfmedium COMMAND [options]\n"
@@ -20,6 +21,7 @@ static const char help[] =
 "  saturate   run stations that always have a frame to send, without a kernel\n"
 "  replay     play a recording of hwsim or saturate again, without a kernel\n"
 "  explain    print a trace as text\n"
+"  wmediumd   print what a configuration file of wmediumd says, as options\n"
 "\n"
 "Profiles: %s.\n"
 "`dcfmedium COMMAND --help` describes a command.\n"
@@ -36,12 +38,13 @@ static const struct {
 	{ "saturate", saturate_command },
 	{ "replay", replay_command },
 	{ "explain", explain_command },
+	{ "wmediumd", wmediumd_command },
 };
 
 int main(int argc, char **argv)
 {
 	if (argc < 2)
-		usage_error("no command; say 'hwsim', 'saturate', 'replay' or 'explain', or --help");
+		usage_error("no command; see `dcfmedium --help`");
 	if (!strcmp(argv[1], "--help")) {
 		printf(help, phy_names());
 		return EXIT_SUCCESS;
@@ -49,6 +52,5 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		if (!strcmp(argv[1], commands[i].name))
 			return commands[i].run(argc - 1, argv + 1);
-	usage_error("no command '%s'; there are 'hwsim', 'saturate', 'replay' and 'explain'",
-		    argv[1]);
+	usage_error("no command '%s'; see `dcfmedium --help`", argv[1]);
 }

@@ -10,6 +10,7 @@
 
 #include "core/mac.h"
 #include "edca.h"
+#include "link_option.h"
 #include "mac_options.h"
 #include "options.h"
 #include "saturate.h"
@@ -354,7 +355,7 @@ static void play(struct saturation *run)
 		add_edca_stations(run);
 	else
 		add_stations(run);
-	check_hidden(&run->mac);
+	check_names(&run->mac);
 	for (ns_t t = FAIRNESS_NS; t <= run->duration; t += FAIRNESS_NS) {
 		play_until(run, t);
 		judge_fairness(run);

@@ -26,6 +26,11 @@ static bool parse_address(const char *text, uint8_t *addr)
 	return !(addr[0] & 1);
 }
 
+bool is_station_address(const char *text)
+{
+	return parse_address(text, (uint8_t[MAC_ADDR_LEN]){ 0 });
+}
+
 /* Names go into JSON as they are, so they hold nothing that needs escaping. */
 static void parse_name(const char *text, char *name)
 {

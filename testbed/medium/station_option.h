@@ -24,6 +24,9 @@ void check_station(const struct mac_config *config,
 void parse_retry(const char *option, const char *text,
 		 struct mac_station_config *station);
 
+/* Whether @text is a unicast address such as "02:00:00:00:01:00". */
+bool is_station_address(const char *text);
+
 /* The address in the usual notation, as the name of an unnamed station. */
 void name_after_address(struct mac_station_config *station);
 

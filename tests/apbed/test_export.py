@@ -310,6 +310,19 @@ def test_refusals_are_one_line(
     assert sorted(Path().rglob("*")) == before
 
 
+@pytest.mark.parametrize("key", ["t0_s", "t1_s"])
+def test_a_run_without_its_times_is_left_out(
+    experiment: Path, capsys: pytest.CaptureFixture[str], key: str
+) -> None:
+    """Nothing can be told of a run that does not say when its flows went."""
+    guest = experiment / "runs" / FIFO / "guest.json"
+    content = json.loads(guest.read_text())
+    del content[key]
+    fabricated.write(guest, content)
+    export(experiment / "runs" / FIFO, "--csv", status=1)
+    assert f"{FIFO}: guest.json does not say when its flows began" in capsys.readouterr().err
+
+
 def test_a_format_is_needed(experiment: Path) -> None:
     """Usage errors have status 2."""
     for words in ([], ["--csv", "--flent"]):

@@ -77,12 +77,16 @@ def _read_run(run_dir: Path) -> Result | Invalid:
     plan = read_plan(run_dir)
     if not summary["valid"] or plan is None:
         return Invalid(summary["id"], summary["params"], str(summary["why_invalid"]))
+    guest = read_object(run_dir / "guest.json") or {}
+    if not {"t0_s", "t1_s"} <= guest.keys():
+        why = "guest.json does not say when its flows began and ended"
+        return Invalid(summary["id"], summary["params"], why)
     medium = read_object(run_dir / "medium.json") or {}
     return Result(
         id=summary["id"],
         params=summary["params"],
         plan=plan,
-        t0_s=float((read_object(run_dir / "guest.json") or {})["t0_s"]),
+        t0_s=float(guest["t0_s"]),
         summary=summary,
         traces=read_flows(run_dir, plan.flows),
         stations=medium["stations"],

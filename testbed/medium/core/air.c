@@ -117,7 +117,7 @@ bool air_spoilt_for_all(const struct mac *mac, int from)
 	return spoilt;
 }
 
-static bool same_radio(const struct mac *mac, int a, int b)
+bool air_same_radio(const struct mac *mac, int a, int b)
 {
 	unsigned int radio = mac->stations[a].config.radio;
 
@@ -132,8 +132,8 @@ static bool named(const struct mac *mac, int station, const char *name)
 void air_part(struct mac *mac, int a, int b)
 {
 	for (int i = 0; i < mac->n_stations; i++)
-		for (int j = 0; same_radio(mac, a, i) && j < mac->n_stations; j++)
-			if (same_radio(mac, b, j)) {
+		for (int j = 0; air_same_radio(mac, a, i) && j < mac->n_stations; j++)
+			if (air_same_radio(mac, b, j)) {
 				set_add(&mac->hidden[i], j);
 				set_add(&mac->hidden[j], i);
 			}
@@ -154,14 +154,14 @@ void air_hide(struct mac *mac, int station)
 	}
 	/* What its radio's other categories do not hear. */
 	for (int i = 0; i < station; i++)
-		for (int j = 0; same_radio(mac, i, station) && j < station; j++)
+		for (int j = 0; air_same_radio(mac, i, station) && j < station; j++)
 			if (set_has(&mac->hidden[i], j))
 				air_part(mac, station, j);
 }
 
 static bool in_hearing(const struct mac *mac, int a, int b)
 {
-	return same_radio(mac, a, b) ||
+	return air_same_radio(mac, a, b) ||
 	       (mac->stations[a].config.freq == mac->stations[b].config.freq &&
 		!set_has(&mac->hidden[a], b));
 }

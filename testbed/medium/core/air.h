@@ -45,6 +45,9 @@ bool air_spoilt(const struct mac *mac, int to, int from);
 /* The same for all that hear it, so that nobody has it. */
 bool air_spoilt_for_all(const struct mac *mac, int from);
 
+/* Whether @a and @b are one station, or categories of one radio. */
+bool air_same_radio(const struct mac *mac, int a, int b);
+
 /* Apply the hidden pairs of the configuration to station @station, which is new. */
 void air_hide(struct mac *mac, int station);
 

@@ -146,6 +146,11 @@ static double pass_probability(const struct channel_config *config, double ber,
 	return pow(kept, share);
 }
 
+bool channel_spares(struct channel_link *link, double loss)
+{
+	return uniform(&link->errors) >= loss;
+}
+
 bool channel_passes(const struct channel_config *config,
 		    struct channel_link *link, ns_t origin, ns_t start,
 		    ns_t end, unsigned int bytes, bool coded)
@@ -156,7 +161,7 @@ bool channel_passes(const struct channel_config *config,
 	if (config->kind == CHANNEL_IDEAL)
 		return true;
 	if (config->kind == CHANNEL_LOSS)
-		return uniform(&link->errors) >= config->loss;
+		return channel_spares(link, config->loss);
 	/* The bits of the frame are spread evenly over its time. */
 	while (t < end) {
 		double ber = rate_at(config, link, origin, t, &until);
@@ -178,11 +183,24 @@ void channel_rate(struct channel_quality *quality, double snr_db)
 		quality->octet[i] = error_rate_octet(&phy_rates[i], snr_db);
 }
 
-bool channel_hears(struct channel_link *link, const struct channel_quality *a,
+/* Standard normal: G. E. P. Box, M. E. Muller, Ann. Math. Statist. 29(2), 1958. */
+static double normal(struct rng *rng)
+{
+	double radius = sqrt(-2 * log(uniform(rng)));
+
+	return radius * cos(2 * M_PI * uniform(rng));
+}
+
+bool channel_hears(const struct channel_config *config,
+		   struct channel_link *link, const struct channel_quality *a,
 		   const struct channel_quality *b, const struct phy_rate *rate,
 		   unsigned int bytes)
 {
 	const struct channel_quality *worse = a->snr_db < b->snr_db ? a : b;
+	double octet = worse->octet[rate - phy_rates];
 
-	return uniform(&link->errors) < exp(bytes * worse->octet[rate - phy_rates]);
+	if (config->fading_db)
+		octet = error_rate_octet(rate, worse->snr_db + config->fading_db *
+					 normal(&link->errors));
+	return uniform(&link->errors) < exp(bytes * octet);
 }

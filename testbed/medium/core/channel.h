@@ -42,6 +42,7 @@ struct channel_config {
 	double ber[2];		/* good, bad; CHANNEL_BER: the first */
 	double mean_s[2];	/* mean duration of good and bad, exponential */
 	double snr_db;		/* of stations that have none of their own */
+	double fading_db;	/* standard deviation of each PPDU's SNR in dB */
 	bool shared;		/* one state for all links */
 	const struct channel_step *trace;
 	size_t n_trace;
@@ -97,11 +98,17 @@ bool channel_passes(const struct channel_config *config,
 		    struct channel_link *link, ns_t origin, ns_t start,
 		    ns_t end, unsigned int bytes, bool coded);
 
+/* Whether a frame arrives that is lost with probability @loss. One draw a call. */
+bool channel_spares(struct channel_link *link, double loss);
+
 /*
  * Whether @bytes at @rate arrive over @link, CHANNEL_SNR, whose ends are @a and
- * @b: the lower SNR of the two is the link's. One draw a call.
+ * @b: the lower SNR of the two is the link's. With fading, its value at each
+ * call is normally distributed in dB around that. One draw a call, three with
+ * fading.
  */
-bool channel_hears(struct channel_link *link, const struct channel_quality *a,
+bool channel_hears(const struct channel_config *config,
+		   struct channel_link *link, const struct channel_quality *a,
 		   const struct channel_quality *b, const struct phy_rate *rate,
 		   unsigned int bytes);
 

@@ -195,6 +195,7 @@ int mac_add_station(struct mac *mac, const struct mac_station_config *config)
 	s->steers = config->access == MAC_IDLE_SENSE;
 	set_add(&mac->all, mac->n_stations++);
 	air_hide(mac, mac->n_stations - 1);
+	reception_own_links(mac, mac->n_stations - 1);
 	air_wire(mac, mac->n_stations - 1);
 	/* It has sensed nothing yet: what is in the air holds it off. */
 	if (mac->n_air)

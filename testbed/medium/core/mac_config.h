@@ -13,7 +13,6 @@
 #define MAC_ADDR_LEN		6
 #define MAC_NAME_LEN		32
 #define MAC_MAX_STATIONS	128
-#define MAC_MAX_HIDDEN		64	/* pairs in a configuration */
 
 /* aPPDUMaxTime with a legacy preamble: what L-SIG can say (9.23.4). */
 #define MAC_PPDU_MAX		(5484 * NS_PER_US)
@@ -61,6 +60,17 @@ struct mac_hidden_pair {
 	char name[2][MAC_NAME_LEN];
 };
 
+/*
+ * What frames from one station to another meet, by name, where it is not what
+ * the channel has for all: of CHANNEL_LOSS the loss, of CHANNEL_SNR the quality.
+ */
+struct mac_link {
+	char name[2][MAC_NAME_LEN];	/* the sender, the receiver */
+	bool has_snr;			/* else a loss is given */
+	double loss;
+	struct channel_quality quality;
+};
+
 struct mac_config {
 	const struct phy_profile *phy;
 	bool eifs;			/* observers of a collision wait EIFS */
@@ -69,8 +79,10 @@ struct mac_config {
 	ns_t max_ppdu;			/* longest A-MPDU in the air */
 	double idle_target;		/* of Idle Sense and AAP */
 	struct channel_config channel;
-	struct mac_hidden_pair hidden[MAC_MAX_HIDDEN];
+	const struct mac_hidden_pair *hidden;
 	unsigned int n_hidden;
+	const struct mac_link *links;	/* of two with the same names the last */
+	unsigned int n_links;
 	bool capture;		/* a PPDU @capture_db above what overlaps it survives */
 	double capture_db;
 	bool kernel_rates;	/* frames bring their chains; for the statistics */

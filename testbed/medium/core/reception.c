@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Whether a PPDU arrives at its receiver: see reception.h. */
+#include <string.h>
+
 #include "air.h"
 #include "channel.h"
 #include "phy/phy.h"
@@ -17,8 +19,41 @@ void reception_start_links(struct mac *mac, int station)
 			      mac->stations[station].id, mac->mark);
 }
 
-bool reception_crosses(struct mac *mac, const struct mac_station *s, int to,
-		       ns_t start, ns_t end, unsigned int bytes, unsigned int rate)
+/* Whether @station is, or is a category of, the radio called @name. */
+static bool is_of(const struct mac *mac, int station, const char *name)
+{
+	for (int i = 0; i <= station; i++)
+		if (!strcmp(mac->stations[i].config.name, name))
+			return air_same_radio(mac, i, station);
+	return false;
+}
+
+void reception_own_links(struct mac *mac, int station)
+{
+	for (unsigned int k = 0; k < mac->config.n_links; k++) {
+		const struct mac_link *link = &mac->config.links[k];
+		bool sends = is_of(mac, station, link->name[0]);
+		bool receives = is_of(mac, station, link->name[1]);
+
+		for (int i = 0; (sends || receives) && i < station; i++) {
+			if (sends && is_of(mac, i, link->name[1]))
+				mac->own_links[station][i] = link;
+			if (receives && is_of(mac, i, link->name[0]))
+				mac->own_links[i][station] = link;
+		}
+	}
+}
+
+/* What the configuration says of frames from @from to @to alone, or NULL. */
+static const struct mac_link *own_link(const struct mac *mac, int from, int to)
+{
+	return from < 0 || to < 0 ? NULL : mac->own_links[from][to];
+}
+
+/* Whether what @s sends to @to, or gets from it, crosses a link that is @own. */
+static bool crosses(struct mac *mac, const struct mac_link *own,
+		    const struct mac_station *s, int to, ns_t start, ns_t end,
+		    unsigned int bytes, unsigned int rate)
 {
 	int from = s - mac->stations;
 
@@ -26,11 +61,22 @@ bool reception_crosses(struct mac *mac, const struct mac_station *s, int to,
 	    mac->config.channel.kind == CHANNEL_IDEAL)
 		return true;
 	if (mac->config.channel.kind == CHANNEL_SNR)
-		return channel_hears(reception_link(mac, from, to), &s->quality,
-				     &mac->stations[to].quality,
+		return channel_hears(&mac->config.channel,
+				     reception_link(mac, from, to),
+				     own ? &own->quality : &s->quality,
+				     own ? &own->quality : &mac->stations[to].quality,
 				     phy_rate_of(mac->config.phy, rate), bytes);
+	if (own)
+		return channel_spares(reception_link(mac, from, to), own->loss);
 	return channel_passes(&mac->config.channel, reception_link(mac, from, to),
 			      mac->mark, start, end, bytes, s->coded);
+}
+
+bool reception_crosses(struct mac *mac, const struct mac_station *s, int to,
+		       ns_t start, ns_t end, unsigned int bytes, unsigned int rate)
+{
+	return crosses(mac, own_link(mac, s - mac->stations, to), s, to, start,
+		       end, bytes, rate);
 }
 
 /* The receiver of what @s sends, or MAC_NOBODY if none can hear it. */
@@ -104,12 +150,14 @@ enum mac_outcome reception_of_answer(struct mac *mac, struct mac_station *s,
 				     int from, const struct mac_ppdu *ppdu)
 {
 	bool cts = ppdu->kind == MAC_PPDU_CTS;
+	int to = s->sent[0]->to;
 
 	if (air_spoilt(mac, ppdu->exchange, from))
 		return cts ? OUTCOME_COLLIDED : OUTCOME_ACK_COLLIDED;
-	if (!reception_crosses(mac, s, s->sent[0]->to, ppdu->start, ppdu->end,
-			       cts ? PHY_CTS_BYTES : psdu_response_bytes(s),
-			       psdu_control_rate(mac, s)))
+	if (!crosses(mac, own_link(mac, to, s - mac->stations), s, to,
+		     ppdu->start, ppdu->end,
+		     cts ? PHY_CTS_BYTES : psdu_response_bytes(s),
+		     psdu_control_rate(mac, s)))
 		return cts ? OUTCOME_LOST : OUTCOME_ACK_LOST;
 	return OUTCOME_ACKED;
 }

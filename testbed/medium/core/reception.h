@@ -21,7 +21,10 @@ static inline struct channel_link *reception_link(struct mac *mac, int a, int b)
 /* Start the channels between station @station and those before it at the mark. */
 void reception_start_links(struct mac *mac, int station);
 
-/* Whether @bytes at @rate in @start .. @end cross between @s and @to. */
+/* Which of the configuration's links are those of station @station, which is new. */
+void reception_own_links(struct mac *mac, int station);
+
+/* Whether @bytes at @rate that @s sends in @start .. @end cross to @to. */
 bool reception_crosses(struct mac *mac, const struct mac_station *s, int to,
 		       ns_t start, ns_t end, unsigned int bytes,
 		       unsigned int rate);

@@ -121,6 +121,8 @@ struct mac {
 	struct mac_station stations[MAC_MAX_STATIONS];
 	int n_stations;
 	struct channel_link links[MAC_MAX_LINKS];
+	/* By sender and receiver; NULL: as the channel has it for all. */
+	const struct mac_link *own_links[MAC_MAX_STATIONS][MAC_MAX_STATIONS];
 
 	struct mac_reorder reorder[MAC_MAX_STATIONS][MAC_MAX_STATIONS];
 

@@ -24,6 +24,7 @@
 #include "hwsim_abi.h"
 #include "hwsim_link.h"
 #include "hwsim_options.h"
+#include "link_option.h"
 #include "mac_options.h"
 #include "options.h"
 #include "station_option.h"
@@ -440,7 +441,7 @@ int hwsim_command(int argc, char **argv)
 		add_radio(&fe, &fe.options.stations[i]);
 		trace_writer_station(&fe.options.trace, &fe.options.stations[i]);
 	}
-	check_hidden(&fe.mac);
+	check_names(&fe.mac);
 	fe.link = hwsim_open(&fe.integrity);
 	open_events(&fe);
 	fe.now = clock_now();

@@ -10,6 +10,7 @@
 #include "options.h"
 #include "station_option.h"
 #include "trace/recording.h"
+#include "wmediumd/wmediumd.h"
 
 static const char hwsim_help[] =
 "usage: dcfmedium hwsim --phy PROFILE [options]\n"
@@ -37,6 +38,8 @@ MAC_OPTIONS_HELP
 "                    link, the lower SNR of its two ends counts. A is dcf,\n"
 "                    idle-sense, or aap (the access point of idle-sense stations).\n"
 "                    May be repeated; other radios get the defaults\n"
+"  --wmediumd FILE   radios and links of a configuration file of wmediumd, as\n"
+"                    `dcfmedium wmediumd FILE` prints them\n"
 "  --edca PARAMETERS access categories of all radios, by the frames' TID:\n"
 "                    `default`, the standard's four; or\n"
 "                    AIFSN:CWMIN:CWMAX[:TXOP_US] for background, best effort,\n"
@@ -55,6 +58,7 @@ MAC_OPTIONS_HELP
 struct words {
 	const char *stations[MAC_MAX_STATIONS];
 	int n_stations;
+	const char *wmediumd;
 	const char *edca;
 	const char *stats;
 	const char *pcap;
@@ -101,6 +105,9 @@ static void take_option(struct hwsim_options *options, struct words *words,
 	case 'L':
 		options->losses_from_mark = parse_losses_from(optarg);
 		break;
+	case 'W':
+		words->wmediumd = optarg;
+		break;
 	case 'q':
 		words->edca = optarg;
 		break;
@@ -121,6 +128,21 @@ static void take_option(struct hwsim_options *options, struct words *words,
 			unknown_option("hwsim", word);
 		keep_mac_option(&words->mac, option);
 	}
+}
+
+struct taking {
+	struct hwsim_options *options;
+	struct words *words;
+};
+
+/* As if it stood at the end of the command line. */
+static void take_wmediumd(void *ctx, const char *name, const char *value)
+{
+	struct taking *taking = ctx;
+	int option = mac_option_named(name);
+
+	optarg = (char *)value;
+	take_option(taking->options, taking->words, option ? option : 'a', name);
 }
 
 /* What a --station does not say is the default, wherever that was given. */
@@ -185,6 +207,7 @@ void hwsim_parse_options(struct hwsim_options *options, int argc, char **argv)
 		{ "station", required_argument, NULL, 'a' },
 		{ "rates", required_argument, NULL, 'g' },
 		{ "losses-from", required_argument, NULL, 'L' },
+		{ "wmediumd", required_argument, NULL, 'W' },
 		{ "edca", required_argument, NULL, 'q' },
 		{ "stats", required_argument, NULL, 'o' },
 		{ "pcap", required_argument, NULL, 'c' },
@@ -203,6 +226,9 @@ void hwsim_parse_options(struct hwsim_options *options, int argc, char **argv)
 		take_option(options, &words, option, argv[optind - 1]);
 	if (optind < argc)
 		usage_error("hwsim takes no argument '%s'", argv[optind]);
+	if (words.wmediumd)
+		wmediumd_options(words.wmediumd, take_wmediumd,
+				 &(struct taking){ options, &words });
 	if (!options->config.phy)
 		usage_error("hwsim needs --phy; there are %s", phy_names());
 	check_mac_options(&options->config);

@@ -20,7 +20,7 @@ void recording_begin(struct recording *recording, const char *path,
 	fprintf(recording->file, "%s %d\n", RECORDING_FORMAT, RECORDING_SCHEMA);
 	for (int i = 0; i < words->n; i++)
 		fprintf(recording->file, "option %s %s\n",
-			mac_option_name(words->option[i]), words->value[i]);
+			mac_option_name(words->word[i].option), words->word[i].value);
 }
 
 void recording_advance(struct recording *recording)

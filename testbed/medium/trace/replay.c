@@ -92,7 +92,7 @@ static void take_recorded_option(struct replay *replay, char *words)
 	if (!option)
 		recording_bad_line(&replay->reader, "has an option this program does not know");
 	for (int i = 0; i < replay->overrides.n; i++)
-		if (replay->overrides.option[i] == option)
+		if (replay->overrides.word[i].option == option)
 			return;
 	optarg = value;
 	take_mac_option(&replay->config, option);

@@ -34,8 +34,8 @@ static void describe(const struct mac_words *words, char *text, size_t size)
 	for (int i = 0; i < words->n && used < size; i++)
 		used += snprintf(text + used, size - used, "%s%s %s",
 				 used ? " " : "",
-				 mac_option_name(words->option[i]),
-				 words->value[i]);
+				 mac_option_name(words->word[i].option),
+				 words->word[i].value);
 }
 
 void trace_writer_begin(struct trace_writer *trace, const char *path,
