@@ -158,7 +158,7 @@ static void look_at_backpressure(const struct device *device, const struct drive
 		     "Nothing bounds what is below the queue discipline, so nothing is known.");
 	} else if (found == TC_INFLIGHT_UNTRIED) {
 		find(findings, "backpressure", STATE_UNKNOWN,
-		     "untried: fewer than 64 packets were sent. Ask again while there is traffic.");
+		     "untried: fewer than 64 packets were freed. Ask again while there is traffic.");
 	} else if (found == TC_INFLIGHT_AIR) {
 		find(findings, "backpressure", STATE_OK,
 		     "air: the driver keeps a packet until it has been transmitted.");
