@@ -72,18 +72,6 @@ ns_t mac_next(const struct mac *mac)
 	return next;
 }
 
-/*
- * The rate of data from @s to station @to: its own, else the receiver's, so that
- * frames to a slow station are slow too; 0 is the profile's.
- */
-static unsigned int link_rate(const struct mac *mac, const struct mac_station *s,
-			      int to)
-{
-	if (!s->config.rate && to >= 0)
-		return mac->stations[to].config.rate;
-	return s->config.rate;
-}
-
 void mac_enqueue(struct mac *mac, int from, struct mac_frame *frame, ns_t now)
 {
 	struct mac_station *s = &mac->stations[from];
@@ -95,7 +83,7 @@ void mac_enqueue(struct mac *mac, int from, struct mac_frame *frame, ns_t now)
 	if (rate_chain_attempts(&frame->chain))
 		frame->rate = rate_chain_next(&frame->chain, 0);
 	else if (!frame->rate && !frame->basic_rate)
-		frame->rate = link_rate(mac, s, frame->to);
+		frame->rate = s->config.rate;
 	frame->ordered = mac->config.phy->ampdu_bytes && mac->config.max_ampdu > 1 &&
 			 frame->carries_data && frame->wants_ack && frame->to >= 0;
 	frame->is_bar = false;

@@ -44,8 +44,7 @@ struct mac_station_config {
 	unsigned int cw_min;
 	unsigned int cw_max;
 	enum mac_access access;
-	unsigned int rate;	/* of its data, and of data to it from stations that
-				 * have none; 100 kb/s, 0 = the profile's */
+	unsigned int rate;	/* of its data, 100 kb/s; 0 = the profile's */
 	bool has_snr;		/* else the channel's */
 	double snr_db;
 	unsigned int aifsn;	/* AIFS = SIFS + aifsn slots; 0 = DIFS, DCF */
