@@ -64,6 +64,7 @@ KEYS: dict[str, Key] = {
     "ap.aql": Key(bool, False),
     "mix": Key(str, ""),
     "ap.watch": Key(bool, False),
+    "ap.security": Key(str, "open", choices=("open", "wpa2")),
     "station.count": Key(int, low=1, high=50),
     "station.qdisc": Key(str, "pfifo limit 100"),
     "station.inflight": Key(int, 1, 0, 1000),

@@ -44,6 +44,7 @@ class AccessPoint:
     hw_frames: int  # with queues: of an access category in hardware at most
     airtime_fairness: bool
     aql: bool
+    security: str = "open"  # or "wpa2": CCMP with a passphrase
 
 
 @dataclass(frozen=True)
