@@ -26,6 +26,7 @@ OPERATIONS = (
     "'qdisc/random_operations.py 2000' 'qdisc/random_operations.py --stopping 1000' "
     "qdisc/refusals.py qdisc/ack_queue.py"
 )
+ACCESS_POINTS = '"wifi/access_points.py $(.venv/bin/apbed kernel path)/mac80211_hwsim.ko"'
 LAB_LIMIT_S = 14400  # processor seconds of one boot; silence ends it long before
 DISTRO = "x86-64 with apt and the package linux-image-amd64"
 
@@ -50,6 +51,7 @@ def suites() -> list[Suite]:
         Suite("operations", _boot(DEBUG, f"{LAB}/watched.sh {OPERATIONS}")),
         Suite("ackskip-module", f"{TCP}/ackskip_module.sh short", may_skip=DISTRO),
         Suite("ack-skip", _boot(DEFAULT, f"{LAB}/each.sh {ACK_SKIP}")),
+        Suite("access-points", _boot(DEFAULT, f"{LAB}/watched.sh {ACCESS_POINTS}")),
         Suite("fuzz-netlink", _boot(DEBUG, f"{LAB}/watched.sh 'qdisc/fuzz_netlink.py 6000'")),
         Suite("attacks", _boot(DEFAULT, f"{QDISC}/attacks.sh")),
         Suite("kunit-debug", _boot(DEBUG, KUNIT)),
