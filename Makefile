@@ -7,6 +7,8 @@ APBED	 := .venv/bin/apbed
 PYTHON	 := .venv/bin/python
 MAKEFLAGS += --no-print-directory
 VERSIONS := 6.1 6.12 7.2
+# Stock kernels whose headers this machine's compiler can use.
+STOCK	 := 6.1 6.12
 # KERNEL=7.2 makes lab-kernel and modules for that line, not the distribution's.
 LINE	  = $(KERNEL:%=--version %)
 
@@ -34,9 +36,11 @@ lab-kernel: setup		## build the default lab kernel, once per user
 modules: lab-kernel		## build the kernel modules for the default lab kernel
 	@$(MAKE) -C kernel KDIR="$$($(APBED) kernel tree $(LINE))" ARCH=um
 
+# One at a time: suites that run side by side build for the same kernel.
 stock: tools medium tc		## fetch a stock kernel and QEMU, build the modules: KERNEL=6.12
 	@$(APBED) distro fetch $(LINE)
-	@$(MAKE) -C kernel KDIR="$$($(APBED) distro tree $(LINE))" ARCH=x86_64
+	@flock build/stock.lock \
+		$(MAKE) -C kernel KDIR="$$($(APBED) distro tree $(LINE))" ARCH=x86_64
 
 debug: setup			## build the lab kernel with its checkers on, and its modules
 	@$(APBED) kernel build --debug
@@ -58,11 +62,26 @@ modules-all: setup		## build the modules for every supported kernel, without a w
 		done; \
 	done
 
+modules-stock: setup		## build modules and tests for stock kernels, without a warning
+	@mkdir -p build
+	@for version in $(STOCK); do \
+		$(APBED) distro fetch --version $$version || exit; \
+		log=build/modules-stock-$$version.log; \
+		$(MAKE) -C kernel KDIR="$$($(APBED) distro tree --version $$version)" ARCH=x86_64 \
+			TESTS=y KCFLAGS=-Werror > $$log 2>&1 || { cat $$log; exit 1; }; \
+		! grep -iE 'warning|added to multiple modules' $$log || exit; \
+		echo "modules for stock $$version: no warning"; \
+	done
+
 demo: all			## compare FIFO, fq_codel and LAS-ACK at one access point
 	@$(APBED) run testbed/scenarios/demo.toml --out out/demo
 
 check: all debug		## run the tests; SUITE=NAME runs one suite, SUITE="A B" several
 	@$(PYTHON) -m tests.runner $(SUITE)
+
+check-kernels: all modules-stock	## the self-tests in stock kernels, in QEMU without KVM
+	@$(PYTHON) -m tests.runner stock $(foreach version,$(STOCK), \
+		stock-$(version)-qdisc stock-$(version)-tcp stock-$(version)-tc-testing)
 
 check-all: all debug		## also the slow tests, and the tests in every supported kernel
 	@for version in $(VERSIONS); do \
@@ -70,7 +89,7 @@ check-all: all debug		## also the slow tests, and the tests in every supported k
 		$(APBED) kernel build --version $$version --stock || exit; \
 		$(MAKE) modules KERNEL=$$version || exit; \
 	done
-	@$(MAKE) smp
+	@$(MAKE) smp modules-stock
 	@$(PYTHON) -m tests.runner --all
 
 smp: setup			## build kernels for QEMU with KASAN and KCSAN, and their modules
@@ -117,4 +136,4 @@ bench-all: all
 	done > $(BENCH_OUT)/table.md
 
 .PHONY: all help setup tools medium tc lab-kernel modules debug modules-all \
-	stock demo check check-all clean lock measurements bench bench-all smp install uninstall deb
+	stock modules-stock demo check check-kernels check-all clean lock measurements bench bench-all smp install uninstall deb

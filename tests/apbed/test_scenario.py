@@ -67,6 +67,7 @@ def load(tmp_path: Path, text: str = CELL, *settings: str) -> parse.Scenario:
         ("station.count=51", "cell.toml: station.count = 51: expected at most 50"),
         ("seed=[]", "cell.toml: seed = []: expected at least one value"),
         ("seed=[1,1]", "cell.toml: two runs of the sweep are the same; remove the repeated value"),
+        ("ap.security=wep", "cell.toml: ap.security = 'wep': expected one of open, wpa2"),
         ("tcp.mss=1461", "cell.toml: tcp.mss = 1461: expected at most 1460"),
         ("station.retry=256", "cell.toml: station.retry = 256: expected at most 255"),
         (

@@ -14,7 +14,7 @@ from apbed.kernels.packages import VERSIONS
 from tests.runner.running import Suite
 
 LAB, QDISC, TCP = "selftests/lib", "selftests/qdisc", "selftests/tcp"
-TDC = 'selftests/tc-testing/tdc.sh "$(.venv/bin/apbed kernel tdc)"'
+TDC = 'selftests/tc-testing/tdc.sh "$(.venv/bin/apbed kernel selftests)/tc-testing"'
 ACK_SKIP = (
     "'tcp/tcp_ack_skip.py --turns' 'tcp/tcp_ack_skip_edges.py --turns' "
     "tcp/tcp_ack_skip_mptcp.py 'tcp/tcp_ack_skip_safety.py --quick'"
@@ -27,6 +27,10 @@ OPERATIONS = (
     "qdisc/refusals.py qdisc/ack_queue.py"
 )
 ACCESS_POINTS = '"wifi/access_points.py $(.venv/bin/apbed kernel path)/mac80211_hwsim.ko"'
+STOCK = ("6.1", "6.12")  # lines whose headers this machine's compiler can use
+STOCK_SMOKE = (
+    "make -s stock && .venv/bin/python -m tests.stock.selftests qdisc/autoload.sh tc-testing"
+)
 LAB_LIMIT_S = 14400  # processor seconds of one boot; silence ends it long before
 DISTRO = "x86-64 with apt and the package linux-image-amd64"
 
@@ -56,6 +60,8 @@ def suites() -> list[Suite]:
         Suite("attacks", _boot(DEFAULT, f"{QDISC}/attacks.sh")),
         Suite("kunit-debug", _boot(DEBUG, KUNIT)),
         Suite("tdc", _boot(DEFAULT, TDC)),
+        Suite("stock-smoke", STOCK_SMOKE, may_skip=DISTRO),
+        Suite("stock-wpa2", ".venv/bin/pytest -q tests/stock/test_wpa2.py", may_skip=DISTRO),
         Suite("gso", _boot(DEFAULT, f"{QDISC}/gso.sh")),
         Suite("inflight-life", _boot(DEBUG, f"{QDISC}/inflight_life.sh")),
         Suite("medium-core", "make -C testbed/medium check"),
@@ -76,6 +82,7 @@ def suites() -> list[Suite]:
         *_safety(),
         *_series(),
         *_smp(),
+        *_stock(),
     ]
 
 
@@ -165,6 +172,14 @@ def _smp() -> Iterator[Suite]:
         boot = f".venv/bin/apbed smp boot --limit {LAB_LIMIT_S} {checker} -- sh {QDISC}/smp.sh"
         yield Suite(f"smp-{checker}", f"{boot} 120", slow=True, may_skip=DISTRO)
         yield Suite(f"smp-{checker}-10min", f"{boot} 600", slow=True, may_skip=DISTRO)
+
+
+def _stock() -> Iterator[Suite]:
+    """Every self-test in stock kernels: `make check-kernels`."""
+    for version in STOCK:
+        for target in ("qdisc", "tcp", "tc-testing"):
+            command = f".venv/bin/python -m tests.stock.selftests --kernel {version} {target}"
+            yield Suite(f"stock-{version}-{target}", command, slow=True, may_skip=DISTRO)
 
 
 def _boot(kernel: str, script: str) -> str:

@@ -19,12 +19,12 @@ from pathlib import Path
 from apbed.errors import ApbedError
 from apbed.kernels import packages
 from apbed.kernels.build import (
-    TDC,
+    SELFTESTS,
     BuildRecord,
     build_kernel,
     prepare_tree,
+    unpack_selftests,
     unpack_source,
-    unpack_tdc,
 )
 from apbed.kernels.recipe import Recipe
 
@@ -232,13 +232,13 @@ def unpack(version: str | None, directory: Path) -> Path:
     return unpack_source(source, directory, directory / "log")
 
 
-def tdc(version: str | None = None) -> Path:
-    """The directory of the kernel's tdc.py, unpacked now unless it is in the cache."""
-    name = f"tdc-{version or default_version()}"
+def selftests(version: str | None = None) -> Path:
+    """The kernel's kselftest, unpacked now unless it is in the cache; tdc.py is in tc-testing."""
+    name = f"selftests-{version or default_version()}"
     final = cache_dir() / name
     with locked(name):
         if not final.exists():
             source = _locate(version or default_version())
             with whole(final) as directory:
-                unpack_tdc(source, directory, cache_dir() / f"{name}.log")
-    return final / "tree" / TDC
+                unpack_selftests(source, directory, cache_dir() / f"{name}.log")
+    return final / "tree" / SELFTESTS

@@ -60,6 +60,7 @@ KEYS: dict[str, Key] = {
     "ap.inflight": Key(int, 0, 0, 1000),
     "mix": Key(str, ""),
     "ap.watch": Key(bool, False),
+    "ap.security": Key(str, "open", choices=("open", "wpa2")),
     "station.count": Key(int, low=1, high=50),
     "station.qdisc": Key(str, "pfifo limit 100"),
     "station.inflight": Key(int, 1, 0, 1000),

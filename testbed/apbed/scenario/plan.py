@@ -40,6 +40,7 @@ class AccessPoint:
     qdisc: str
     inflight: int
     watch: bool  # keep the qdisc's statistics of every second
+    security: str = "open"  # or "wpa2": CCMP with a passphrase
 
 
 @dataclass(frozen=True)
