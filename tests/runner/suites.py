@@ -111,13 +111,17 @@ def _static() -> Iterator[Suite]:
     packaging = ["packaging/attach/*", "packaging/debian/*.p*"]
     packaging += ["packaging/openwrt/*/files/*.init", "packaging/openwrt/*/files/*.hotplug"]
     shell = _sources(*patterns, *packaging, ".ci/run")
-    yield Suite("sparse", f"{modules} OUT=../build/sparse sparse 2>&1 | {clean}", single=True)
+    radio = 'make -C testbed/radio KDIR="$(.venv/bin/apbed kernel tree)" ARCH=um'
+    source = 'SOURCE="$(.venv/bin/apbed kernel hwsim)"'
+    sparse = f"{modules} OUT=../build/sparse sparse; {radio} {source} OUT=../../build/sparse-radio"
+    yield Suite("sparse", f"{{ {sparse} sparse; }} 2>&1 | {clean}", single=True)
     # What ARCH=um has no ftrace for.
     yield Suite("sparse-x86_64", f"{_sparse_x86()} 2>&1 | {clean}", slow=True, single=True)
     cocci = "coccinelle and ocaml-nox"
     yield Suite("coccicheck", "scripts/coccicheck.sh", slow=True, may_skip=cocci)
     yield Suite("shellcheck", f"shellcheck -x {shell}", single=True)
-    yield Suite("checkpatch", f"{modules} checkpatch", single=True)
+    checkpatch = f"{modules} checkpatch && {radio} checkpatch"
+    yield Suite("checkpatch", checkpatch, single=True)
     yield Suite("ruff", ".venv/bin/ruff check . && .venv/bin/ruff format --check .", single=True)
 
 
