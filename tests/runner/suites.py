@@ -26,7 +26,6 @@ OPERATIONS = (
     "'qdisc/random_operations.py 2000' 'qdisc/random_operations.py --stopping 1000' "
     "qdisc/refusals.py qdisc/ack_queue.py"
 )
-STOCK = ("6.1", "6.12")  # lines whose headers this machine's compiler can use
 STOCK_SMOKE = (
     "make -s stock && .venv/bin/python -m tests.stock.selftests qdisc/autoload.sh tc-testing"
 )
@@ -174,7 +173,7 @@ def _smp() -> Iterator[Suite]:
 
 def _stock() -> Iterator[Suite]:
     """Every self-test in stock kernels: `make check-kernels`."""
-    for version in STOCK:
+    for version in VERSIONS:
         for target in ("qdisc", "tcp", "tc-testing"):
             command = f".venv/bin/python -m tests.stock.selftests --kernel {version} {target}"
             yield Suite(f"stock-{version}-{target}", command, slow=True, may_skip=DISTRO)
