@@ -31,8 +31,10 @@ tc: setup			## build the iproute2 plugins
 lab-kernel: setup		## build the default lab kernel, once per user
 	@$(APBED) kernel build $(LINE)
 
-modules: lab-kernel		## build the kernel modules for the default lab kernel
+modules: lab-kernel		## build the kernel modules and the lab's radio driver for the default lab kernel
 	@$(MAKE) -C kernel KDIR="$$($(APBED) kernel tree $(LINE))" ARCH=um
+	@$(MAKE) -C testbed/radio KDIR="$$($(APBED) kernel tree $(LINE))" ARCH=um \
+		SOURCE="$$($(APBED) kernel hwsim $(LINE))"
 
 # One at a time: suites that run side by side build for the same kernel.
 stock: tools medium tc		## fetch a stock kernel and QEMU, build the modules: KERNEL=6.12
