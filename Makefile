@@ -31,12 +31,15 @@ tc: setup			## build the iproute2 plugins
 lab-kernel: setup		## build the default lab kernel, once per user
 	@$(APBED) kernel build $(LINE)
 
-modules: lab-kernel		## build the kernel modules for the default lab kernel
+modules: lab-kernel		## build the kernel modules and the lab's radio driver for the default lab kernel
 	@$(MAKE) -C kernel KDIR="$$($(APBED) kernel tree $(LINE))" ARCH=um
+	@$(MAKE) -C testbed/radio KDIR="$$($(APBED) kernel tree $(LINE))" ARCH=um \
+		SOURCE="$$($(APBED) kernel hwsim $(LINE))"
 
+# One at a time: suites that run side by side build for the same kernel.
 stock: tools medium tc		## fetch a stock kernel and QEMU, build the modules: KERNEL=6.12
 	@$(APBED) distro fetch $(LINE)
-	@$(MAKE) -C kernel KDIR="$$($(APBED) distro tree $(LINE))" ARCH=x86_64
+	@flock build/stock.lock $(APBED) distro modules $(LINE)
 
 debug: setup			## build the lab kernel with its checkers on, and its modules
 	@$(APBED) kernel build --debug
@@ -58,11 +61,26 @@ modules-all: setup		## build the modules for every supported kernel, without a w
 		done; \
 	done
 
+modules-stock: setup		## build modules and tests for stock kernels, without a warning
+	@mkdir -p build
+	@for version in $(VERSIONS); do \
+		$(APBED) distro fetch --version $$version || exit; \
+		log=build/modules-stock-$$version.log; \
+		flock build/stock.lock $(APBED) distro modules --version $$version TESTS=y KCFLAGS=-Werror \
+			> $$log 2>&1 || { cat $$log; exit 1; }; \
+		! grep -iE 'warning|added to multiple modules' $$log || exit; \
+		echo "modules for stock $$version: no warning"; \
+	done
+
 demo: all			## compare FIFO, fq_codel and LAS-ACK at one access point
 	@$(APBED) run testbed/scenarios/demo.toml --out out/demo
 
 check: all debug		## run the tests; SUITE=NAME runs one suite, SUITE="A B" several
 	@$(PYTHON) -m tests.runner $(SUITE)
+
+check-kernels: all modules-stock	## the self-tests in stock kernels, in QEMU without KVM
+	@$(PYTHON) -m tests.runner stock $(foreach version,$(VERSIONS), \
+		stock-$(version)-qdisc stock-$(version)-tcp stock-$(version)-tc-testing)
 
 check-all: all debug		## also the slow tests, and the tests in every supported kernel
 	@for version in $(VERSIONS); do \
@@ -70,7 +88,7 @@ check-all: all debug		## also the slow tests, and the tests in every supported k
 		$(APBED) kernel build --version $$version --stock || exit; \
 		$(MAKE) modules KERNEL=$$version || exit; \
 	done
-	@$(MAKE) smp
+	@$(MAKE) smp modules-stock
 	@$(PYTHON) -m tests.runner --all
 
 smp: setup			## build kernels for QEMU with KASAN and KCSAN, and their modules
@@ -117,4 +135,4 @@ bench-all: all
 	done > $(BENCH_OUT)/table.md
 
 .PHONY: all help setup tools medium tc lab-kernel modules debug modules-all \
-	stock demo check check-all clean lock measurements bench bench-all smp install uninstall deb
+	stock modules-stock demo check check-kernels check-all clean lock measurements bench bench-all smp install uninstall deb

@@ -246,12 +246,14 @@ struct lasack_flow *lasack_queue_add(struct lasack_queue *q, struct sk_buff *skb
 		}
 		flow->opening |= flow->is_new && !q->shape.paper;
 	}
-	if (!flow->head) {
+	if (!flow->head)
 		lasack_queue_wake(q, flow, skb);
-		if (unlikely(flow->opening) && flow->served && !seg->syn)
-			lasack_flow_opened(q, flow);
-	} else if (unlikely(lasack_flow_is_lodger(q, flow))) {
+	else if (unlikely(lasack_flow_is_lodger(q, flow)))
 		lasack_queue_rehouse(q, flow, skb);
+	if (unlikely(flow->opening) && !seg->syn) {
+		if (flow->served && !flow->head)
+			lasack_flow_opened(q, flow);
+		flow->opening = 0;
 	}
 	if (!flow->shared)
 		acked = lasack_queue_observe(q, flow, seg);

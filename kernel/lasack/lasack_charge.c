@@ -156,9 +156,10 @@ static void lasack_flow_refund(struct lasack_queue *q, struct lasack_flow *flow,
 	lasack_flow_count(q, flow, was);
 	flow->account.sum = lasack_sum_minus(q, flow->account.sum, bytes);
 	if (lasack_has_station(q, flow)) {
-		struct lasack_account *station = &lasack_station_at(q, flow)->account;
+		struct lasack_station *station = lasack_station_at(q, flow);
 
-		station->sum = lasack_sum_minus(q, station->sum, bytes);
+		station->account.sum = lasack_sum_minus(q, station->account.sum, bytes);
+		station->returned = min_t(u64, U32_MAX, (u64)station->returned + bytes);
 	}
 }
 
@@ -314,13 +315,28 @@ u32 lasack_flow_cost(const struct lasack_queue *q, struct lasack_flow *flow,
 	return payload + lasack_flow_uncovered(flow, least - payload, acked);
 }
 
+/* Of @bytes that the flow is charged with, a part was given back before. */
+static noinline void lasack_flow_charge_again(struct lasack_queue *q, struct lasack_flow *flow,
+					      u32 bytes)
+{
+	u32 part = min(flow->returned, bytes);
+
+	flow->returned -= part;
+	if (lasack_has_station(q, flow)) {
+		struct lasack_station *station = lasack_station_at(q, flow);
+
+		station->returned -= min(station->returned, part);
+	}
+}
+
 /* Bytes that the flow's other end has sent. The ACK that says so waits from now on. */
 void lasack_flow_charge_acked(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes)
 {
 	u32 deferred = lasack_flow_deferred(q, flow);
 
 	flow->pending = min_t(u64, U32_MAX, (u64)flow->pending + lasack_ack_excess(bytes));
-	flow->returned -= min(flow->returned, bytes);
+	if (unlikely(flow->returned))
+		lasack_flow_charge_again(q, flow, bytes);
 	lasack_flow_charge(q, flow, &flow->received,
 			   bytes - (lasack_flow_deferred(q, flow) - deferred));
 }

@@ -24,6 +24,7 @@ struct lasack_level {
 	u64	current_sum;	/* of the one that was served last */
 	u64	high;		/* the largest that was */
 	u64	newcomers;	/* the sum that all newcomers together have attained */
+	u64	opened;		/* likewise, in thirds, of connections that were opened lately */
 };
 
 /* Two cache lines: the first finds the flow and its next packet. */
@@ -40,7 +41,8 @@ struct lasack_flow {
 	u32			returned;	/* bytes given back, and not charged again yet */
 	u32			pending;	/* bytes, see lasack_charge.c */
 	u16			station:9,
-				refunds:7;	/* modulo 2^7 */
+				refunds:6,	/* modulo 2^6 */
+				opened:1;	/* its credit is that of an opened connection */
 	u8			ack_seen:2,	/* bit: last_ack[direction] is valid */
 				doubted:2,	/* bit: the candidate is of that direction */
 				strangers:3,	/* ACKs near the candidate before it */
@@ -71,7 +73,7 @@ struct lasack_skb_cb {
 	u32	memory;		/* truesize, bytes */
 	u32	acked;		/* bytes it was the first to acknowledge */
 	u32	cost:22,	/* bytes to charge when it is sent */
-		refunds:7,	/* of its flow when it came */
+		refunds:6,	/* of its flow when it came */
 		gso:1,		/* it has several segments */
 		fin:1,
 		rst:1;

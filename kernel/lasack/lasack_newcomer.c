@@ -11,11 +11,15 @@
  * with the same sum. It rises because of what an ACK acknowledges when that ACK is sent, and only
  * a little: else forged ACKs of connections nobody has could put off all who come later.
  *
- * A connection that began with a SYN and goes on, once that was sent, is no newcomer: whoever
- * invents connections does not wait for an answer. It has a credit alone. So short transfers
- * need not share one flow's service, however many there are.
+ * A connection that began with a SYN and goes on, once that was sent, is no newcomer. Usually
+ * somebody has answered the SYN. All these connections have a sum together too, but it rises by a
+ * third of what each is charged within its credit. So all short transfers have together
+ * the service of LASACK_OPENED_SHARES flows: more than they usually ask for, and whoever only
+ * pretends that somebody answered still leaves other flows a share.
  *
- * A flow that pauses saves up nothing: its sum is raised to LASACK_LAG below the largest.
+ * A flow that pauses saves up nothing: its sum is raised to LASACK_LAG below the largest. That of
+ * a station is raised to LASACK_STATION_LAG below it. Else a station whose transfers are short
+ * and many would come before others until it has caught up, and theirs would wait so long.
  *
  * With stations all this holds for them too. New stations and the place that several share have
  * one sum. So whoever invents addresses is served as one station, however many of them find a
@@ -25,19 +29,27 @@
 #include "lasack/lasack_newcomer.h"
 
 /*
- * The newcomers' sum becomes @sum, but is raised to @ahead bytes above the largest that was
- * served at most: what forged ACKs acknowledge must not put off all who come later.
+ * The @common sum of a level becomes @sum, but is raised to @ahead bytes above the largest that
+ * was served at most: what forged ACKs acknowledge must not put off all who come later.
  */
-static void lasack_newcomers_attain(const struct lasack_queue *q, struct lasack_level *level,
-				    u64 sum, u32 ahead)
+static void lasack_common_attain(const struct lasack_queue *q, const struct lasack_level *level,
+				 u64 *common, u64 sum, u32 ahead)
 {
-	level->newcomers = max(level->newcomers, min(sum, lasack_sum_plus(q, level->high, ahead)));
+	*common = max(*common, min(sum, lasack_sum_plus(q, level->high, ahead)));
 }
 
-/* So far ahead the newcomers' sum may be because of packets: more than all that wait have. */
-static u32 lasack_newcomers_ahead(const struct lasack_queue *q)
+/* So far ahead a common sum may be because of packets: more than all that wait have. */
+static u32 lasack_common_ahead(const struct lasack_queue *q)
 {
 	return max_t(u64, LASACK_LAG, min_t(u64, q->memory, U32_MAX));
+}
+
+/* A common sum is no further behind than one newcomer may be. */
+static u64 lasack_common_sum(const struct lasack_queue *q, const struct lasack_level *level,
+			     u64 common)
+{
+	return max3(common, lasack_sum_minus(q, level->current_sum, LASACK_CREDIT),
+		    lasack_sum_minus(q, level->high, LASACK_LAG));
 }
 
 /* The account of a new flow or station begins. */
@@ -49,31 +61,43 @@ void lasack_account_begin(const struct lasack_queue *q, struct lasack_level *lev
 	account->surplus = 0;
 	if (q->shape.paper)
 		return;
-	level->newcomers = max3(level->newcomers,
-				lasack_sum_minus(q, level->current_sum, LASACK_CREDIT),
-				lasack_sum_minus(q, level->high, LASACK_LAG));
+	level->newcomers = lasack_common_sum(q, level, level->newcomers);
 	account->sum = level->newcomers;
 	account->credit = LASACK_CREDIT;
 }
 
-/* The account had no packets and has one now. */
+/* The account had no packets and has one now. It is @lag bytes below the largest at most. */
 static void lasack_account_resume(const struct lasack_queue *q, const struct lasack_level *level,
-				  struct lasack_account *account)
+				  struct lasack_account *account, u32 lag)
 {
 	if (!q->shape.paper)
-		account->sum = max(account->sum, lasack_sum_minus(q, level->high, LASACK_LAG));
+		account->sum = max(account->sum, lasack_sum_minus(q, level->high, lag));
 }
 
-/* A newcomer's packet is going to cost @bytes: they are charged to all newcomers. */
-static void lasack_account_admit(const struct lasack_queue *q, struct lasack_level *level,
-				 struct lasack_account *account, u32 bytes, u32 ahead)
+/*
+ * A station keeps what was given back because forged ACKs had been charged: the real ones, which
+ * come yet, are charged again.
+ */
+static u32 lasack_station_lag(const struct lasack_station *station)
+{
+	return LASACK_STATION_LAG + min_t(u32, station->returned, LASACK_LAG - LASACK_STATION_LAG);
+}
+
+/*
+ * A packet is going to cost @bytes. Within the account's credit they are charged to all of its
+ * kind, whose @common sum rises by one byte for each @shares.
+ */
+static void lasack_account_admit(const struct lasack_queue *q, const struct lasack_level *level,
+				 u64 *common, u32 shares, struct lasack_account *account,
+				 u32 bytes, u32 ahead)
 {
 	u32 part = min_t(u32, bytes, account->credit);
 
 	if (!part)
 		return;
 	account->credit -= part;
-	lasack_newcomers_attain(q, level, lasack_sum_plus(q, level->newcomers, part), ahead);
+	lasack_common_attain(q, level, common,
+			     lasack_sum_plus(q, *common, DIV_ROUND_UP(part, shares)), ahead);
 }
 
 /* A newcomer that was never served has lost a packet: the charge is undone. */
@@ -94,7 +118,8 @@ void lasack_station_shared_sent(struct lasack_queue *q, u32 bytes)
 	struct lasack_account *shared = &q->stations->place[LASACK_STATION_SHARED].account;
 	u64 sum = lasack_sum_plus(q, q->level.newcomers, bytes);
 
-	lasack_newcomers_attain(q, &q->level, max(sum, shared->sum), lasack_newcomers_ahead(q));
+	lasack_common_attain(q, &q->level, &q->level.newcomers, max(sum, shared->sum),
+			     lasack_common_ahead(q));
 	shared->sum = max(shared->sum, q->level.newcomers);
 }
 
@@ -117,7 +142,8 @@ static void lasack_flow_join_station(struct lasack_queue *q, struct lasack_flow 
 		if (station->number == LASACK_STATION_SHARED)
 			station->account.credit = 0;
 	} else if (!station->account.packets) {
-		lasack_account_resume(q, &q->level, &station->account);
+		lasack_account_resume(q, &q->level, &station->account,
+				      lasack_station_lag(station));
 		if (station->number == LASACK_STATION_SHARED)
 			station->account.sum = max(station->account.sum, q->level.newcomers);
 	}
@@ -138,39 +164,42 @@ void lasack_flow_begin(struct lasack_queue *q, struct lasack_flow *flow,
 	if (lasack_is_grouped(q) && !lasack_is_control(flow))
 		lasack_flow_join_station(q, flow, skb);
 	level = lasack_flow_level(q, flow);
-	if (flow->is_new)
+	if (flow->is_new) {
 		lasack_account_begin(q, level, &flow->account);
-	else
-		lasack_account_resume(q, level, &flow->account);
+		flow->opened = 0;
+	} else {
+		lasack_account_resume(q, level, &flow->account, LASACK_LAG);
+	}
 	flow->is_new = 0;
 }
 
-/*
- * The flow began with a SYN, which was sent, and now it goes on: it is a connection, and no
- * newcomer any more. It has the credit alone.
- */
+/* The flow began with a SYN, which was sent, and now it goes on: it is no newcomer any more. */
 void lasack_flow_opened(struct lasack_queue *q, struct lasack_flow *flow)
 {
-	const struct lasack_level *level = lasack_flow_level(q, flow);
+	struct lasack_level *level = lasack_flow_level(q, flow);
 
-	flow->opening = 0;
-	flow->account.credit = 0;
-	flow->account.sum = min(flow->account.sum,
-				max(lasack_sum_minus(q, level->current_sum, LASACK_CREDIT),
-				    lasack_sum_minus(q, level->high, LASACK_LAG)));
+	level->opened = max(level->opened, lasack_sum_minus(q, level->high, LASACK_LAG));
+	flow->account.sum = lasack_common_sum(q, level, level->opened);
+	flow->account.credit = LASACK_CREDIT;
+	flow->opened = 1;
 }
 
-/* As lasack_flow_admit(), of a flow or station that may be a newcomer. */
+/* As lasack_flow_admit(), of a flow or station that has credit left. */
 void lasack_flow_admit_newcomer(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes,
 				bool waits)
 {
-	u32 ahead = waits ? lasack_newcomers_ahead(q) : LASACK_CREDIT;
+	u32 ahead = waits ? lasack_common_ahead(q) : LASACK_CREDIT;
+	struct lasack_level *level = lasack_flow_level(q, flow);
 
-	if (flow->account.credit)
-		lasack_account_admit(q, lasack_flow_level(q, flow), &flow->account, bytes, ahead);
-	if (lasack_has_station(q, flow) && lasack_station_at(q, flow)->account.credit)
-		lasack_account_admit(q, &q->level, &lasack_station_at(q, flow)->account, bytes,
+	if (flow->opened)
+		lasack_account_admit(q, level, &level->opened, LASACK_OPENED_SHARES,
+				     &flow->account, bytes, ahead);
+	else
+		lasack_account_admit(q, level, &level->newcomers, 1, &flow->account, bytes,
 				     ahead);
+	if (lasack_has_station(q, flow))
+		lasack_account_admit(q, &q->level, &q->level.newcomers, 1,
+				     &lasack_station_at(q, flow)->account, bytes, ahead);
 }
 
 /* The packet was pushed out: its @bytes will not be charged. */

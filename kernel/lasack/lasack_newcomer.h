@@ -7,8 +7,12 @@
 
 /* The credit of all newcomers together: their sum is less by so many bytes. */
 #define LASACK_CREDIT	65535U
+/* All connections that began a while ago have the service of so many flows together. */
+#define LASACK_OPENED_SHARES	3
 /* A flow that has paused: its sum is at most so many bytes below the largest. */
 #define LASACK_LAG	(1024U << 10)
+/* Likewise of a station, unless something was given back to it. */
+#define LASACK_STATION_LAG	(64U << 10)
 
 void lasack_account_begin(const struct lasack_queue *q, struct lasack_level *level,
 			  struct lasack_account *account);

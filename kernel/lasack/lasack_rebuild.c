@@ -53,6 +53,7 @@ static void lasack_queue_each_sum(struct lasack_queue *q,
 		convert(q, &level->current_sum);
 		convert(q, &level->high);
 		convert(q, &level->newcomers);
+		convert(q, &level->opened);
 		if (!lasack_is_grouped(q) || i == ARRAY_SIZE(q->stations->place))
 			break;
 		convert(q, &q->stations->place[i].account.sum);

@@ -1,33 +1,73 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# What the self-tests that run as root inside a lab kernel share: where the build
-# is, KTAP results, and whether the kernel complained. To be sourced, with the
-# count of results to come:
+# What the self-tests that run as root in a kernel under test share: where the modules
+# and programs are, KTAP results, and whether the kernel complained. To be sourced,
+# with the count of results to come:
 #
 #	plan=6; . "$(dirname "$0")/../lib/lab.sh"
+#
+# In a checkout of the project they test what is built there. In a kernel's own
+# selftests they test what is installed, and what is missing is a reason to skip.
 #
 # Principle: a result is good if nothing was written to its file, so every step
 # says what went wrong where it went wrong ($work/errors), and one line reports it.
 
 set -u
-root=$(realpath "$(dirname "$0")/../..")
+selftests=$(realpath "$(dirname "$0")/..")
+checkout=$(realpath "$selftests/..")
 arch=$(uname -m)
 grep -q 'User Mode Linux' /proc/cpuinfo && arch=um
-modules=$root/build/modules/$(uname -r)-$arch
-export TC_LIB_DIR="$root/build/tc"
+if [ -d "$checkout/kernel/uapi" ]; then
+	export TC_LIB_DIR="$checkout/build/tc" PATH="$checkout/build/bin:$PATH"
+else
+	checkout=
+fi
+modules=$checkout/build/modules/$(uname -r)-$arch
 
 # shellcheck source=selftests/lib/ktap.sh
-. "$root/selftests/lib/ktap.sh"
+. "$selftests/lib/ktap.sh"
 
-# need FILE...: without these nothing can be tested.
-need() {
+lacking() {
+	[ -z "$checkout" ] || ktap_missing "$1"
+	ktap_skip_all "no $1 here"
+}
+
+# need_module MODULE...: by their paths below the folder they are built in.
+need_module() {
 	for needed in "$@"; do
-		[ -e "$needed" ] || ktap_missing "$needed"
+		[ -e "$modules/$needed.ko" ] ||
+			{ [ -z "$checkout" ] && modinfo "${needed##*/}" > /dev/null 2>&1; } ||
+			lacking "module $needed"
 	done
 }
 
-need "$modules/sch_lasack.ko" "$TC_LIB_DIR/q_lasack.so"
+need_program() {
+	for needed in "$@"; do
+		command -v "$needed" > /dev/null || lacking "program $needed"
+	done
+}
+
+need_kunit() {
+	[ -d /sys/module/kunit ] || modinfo kunit > /dev/null 2>&1 ||
+		ktap_skip_all "this kernel has no KUnit (CONFIG_KUNIT)"
+}
+
+# insert MODULE [PARAMETER]...: one of ours, as need_module names it.
+insert() {
+	quietly try_insert "$@"
+}
+
+try_insert() {
+	# Not modprobe: it takes a module that refuses with EEXIST for one that is loaded.
+	inserted=$modules/$1.ko
+	[ -n "$checkout" ] || inserted=$(modinfo -n "${1##*/}")
+	shift
+	insmod "$inserted" "$@"
+}
+
+need_module sch_lasack
+tc qdisc add dev lo root lasack help 2>&1 | grep -q "[.][.][.] lasack" || lacking "lasack in tc"
 work=$(mktemp -d)
 log=
 
@@ -53,7 +93,7 @@ quietly() {
 
 load() {
 	for module in inflight sch_inflight sch_lasack sch_ackwrr; do
-		quietly insmod "$modules/$module.ko"
+		insert "$module"
 	done
 }
 
@@ -81,6 +121,7 @@ complaints() {
 
 # watch_kernel: from here on its complaints are the test's doing.
 watch_kernel() {
+	ktap_start
 	mark="$(basename "$0") $$: all before this is none of the modules' doing"
 	leaks=/sys/kernel/debug/kmemleak
 	# Only when asked: it does not see what a module loaded on ARCH=um refers to.

@@ -21,7 +21,7 @@ from pathlib import Path
 from rtnetlink import TC_H_ROOT, Qdisc, Rtnetlink
 
 DEVICE = "dev0"
-DRIVER = "inflight/tests/emulated_driver.ko"
+DRIVER = "inflight/tests/emulated_driver"
 ROOT = Path(__file__).resolve().parents[2]
 QUEUES = 4
 # What the kernel dequeues for one queue at once, and one packet for another (sch_generic.c).
@@ -41,6 +41,15 @@ def run(*words: str) -> None:
     done = subprocess.run(words, capture_output=True, text=True)
     if done.returncode:
         raise Broken(f"{' '.join(words)}: {(done.stderr or done.stdout).strip()}")
+
+
+def insert(module: str, *parameters: str) -> None:
+    """Load one of our modules: this checkout's, by its path in the build, else an installed one."""
+    lab = "User Mode Linux" in Path("/proc/cpuinfo").read_text()
+    folder = f"{platform.release()}-{'um' if lab else platform.machine()}"
+    built = ROOT / "build" / "modules" / folder / f"{module}.ko"
+    words = ("insmod", str(built)) if built.exists() else ("modprobe", Path(module).name)
+    run(*words, *parameters)
 
 
 def tc(line: str) -> None:
@@ -72,8 +81,7 @@ def build_stopping() -> int:
     sent, and yet queued.
     """
     clean()
-    modules = ROOT / "build" / "modules" / f"{platform.release()}-um"
-    run("insmod", str(modules / DRIVER), f"queues={QUEUES}", "air_us=1000", "held=4", "wake=2")
+    insert(DRIVER, f"queues={QUEUES}", "air_us=1000", "held=4", "wake=2")
     run("ip", "link", "set", "emu0", "name", DEVICE)
     run("sysctl", "-qw", f"net.ipv6.conf.{DEVICE}.disable_ipv6=1")
     run("ip", "link", "set", DEVICE, "txqueuelen", "50", "up")

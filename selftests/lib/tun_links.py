@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ktap import Ktap
+import ack_skip
+from ktap import Ktap, skip_all
 from lab_network import Broken
 from tcp_peer import exact_timers, open_tun
 
@@ -35,8 +36,8 @@ Test = Callable[[Link], None]
 
 def run_over_links(tests: Sequence[tuple[str, Test]]) -> int:
     """Each test, or those named on the command line, by IPv4 and IPv6, without and with GRO."""
-    if not (SYSCTL / "tcp_ack_skip").exists():
-        sys.exit("Bail out! this kernel has no tcp_ack_skip: neither the series nor the module")
+    if reason := ack_skip.why_not():
+        return skip_all(reason)
     variants = [
         (family, gro) for family in (socket.AF_INET, socket.AF_INET6) for gro in (False, True)
     ]

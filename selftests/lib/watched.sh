@@ -17,7 +17,7 @@ watch_kernel
 load
 for words in "$@"; do
 	# shellcheck disable=SC2086 # a program and its arguments
-	/usr/bin/python3 "$root"/selftests/$words || echo "exit status $?" >> "$work/errors"
+	/usr/bin/python3 "$selftests"/$words || echo "exit status $?" >> "$work/errors"
 	report "$words" "$work/errors"
 	: > "$work/errors"
 done

@@ -38,7 +38,7 @@ cleanup() {
 plan=
 # shellcheck source=selftests/lib/lab.sh
 . "$(dirname "$0")/../lib/lab.sh"
-need "$modules/bench/qdisc_bench.ko"
+need_module bench/qdisc_bench
 tracing=/sys/kernel/tracing
 parameters=/sys/module/qdisc_bench/parameters
 bench=/sys/kernel/debug/qdisc_bench
@@ -110,9 +110,8 @@ measure() {
 
 : > "$work/errors"
 grep -q ' /sys/kernel/debug debugfs ' /proc/mounts || mount -t debugfs none /sys/kernel/debug
-[ -z "${DISTRO_MODULES-}" ] || quietly insmod "$DISTRO_MODULES/drivers/net/dummy.ko"
 load
-quietly insmod "$modules/bench/qdisc_bench.ko"
+insert bench/qdisc_bench
 echo traced > "$parameters/devices"
 echo 20000 > "$tracing/buffer_size_kb"
 for option in stacktrace sym-offset; do

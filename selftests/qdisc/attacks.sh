@@ -11,7 +11,8 @@
 plan=4
 # shellcheck source=selftests/lib/lab.sh
 . "$(dirname "$0")/../lib/lab.sh"
-need "$modules"/lasack/tests/lasack_attacks.ko "$modules"/lasack/tests/lasack_newcomer_attacks.ko
+need_kunit
+need_module lasack/tests/lasack_attacks lasack/tests/lasack_newcomer_attacks
 
 # attack FAIR: every suite that must hold with it.
 attack() {
@@ -20,9 +21,9 @@ attack() {
 		overhead 640 inflight off fair "$1"
 	say="attacks.sh $$: $1"
 	echo "$say" > /dev/kmsg
-	quietly insmod "$modules/common/tests/test_parameters.ko" device=attack0
-	quietly insmod "$modules/lasack/tests/lasack_attacks.ko"
-	quietly insmod "$modules/lasack/tests/lasack_newcomer_attacks.ko"
+	insert common/tests/test_parameters device=attack0
+	insert lasack/tests/lasack_attacks
+	insert lasack/tests/lasack_newcomer_attacks
 	dmesg -t | sed "1,/^$say\$/d" > "$work/kunit"
 	suites="lasack_attacks lasack_newcomer_attacks"
 	# Without stations, fifty connections are fifty.

@@ -15,8 +15,6 @@ Run by watched.sh inside a lab kernel, where the modules are loaded:
 from __future__ import annotations
 
 import json
-import os
-import platform
 import socket
 import subprocess
 import sys
@@ -29,12 +27,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
 
 from ktap import Ktap
-from lab_network import Broken, run, tc
+from lab_network import Broken, insert, run, tc
 
-ROOT = Path(__file__).resolve().parents[2]
 DEVICE = "emu0"
 NEAR, FAR = "10.9.0.1", "10.9.0.2"
-DRIVER = "inflight/tests/emulated_driver.ko"
+DRIVER = "inflight/tests/emulated_driver"
 # By the number of queues.
 KINDS = {
     1: ("inflight limit 16",),
@@ -72,8 +69,7 @@ DRIVERS = (
 @contextmanager
 def driver(behaviour: str, queues: int) -> Iterator[None]:
     """The device, up, with a peer that is never there."""
-    modules = ROOT / "build" / "modules" / f"{platform.release()}-um"
-    run("insmod", str(modules / DRIVER), f"behaviour={behaviour}", f"queues={queues}")
+    insert(DRIVER, f"behaviour={behaviour}", f"queues={queues}")
     try:
         run("sysctl", "-qw", f"net.ipv6.conf.{DEVICE}.disable_ipv6=1")
         run("ip", "addr", "add", f"{NEAR}/24", "dev", DEVICE)
@@ -143,7 +139,6 @@ def main(arguments: Sequence[str]) -> int:
     """All drivers, or those named."""
     drivers = [row for row in DRIVERS if not arguments or row.behaviour in arguments]
     ktap = Ktap(len(drivers) * len(KINDS), nested=True)
-    os.environ.setdefault("TC_LIB_DIR", str(ROOT / "build" / "tc"))
     for row in drivers:
         for queues, kinds in KINDS.items():
             said: list[str] = []

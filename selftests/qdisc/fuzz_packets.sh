@@ -18,7 +18,8 @@ seed=${2:-1}
 plan=$((3 * $# + 2))
 # shellcheck source=selftests/lib/lab.sh
 . "$(dirname "$0")/../lib/lab.sh"
-need "$modules/common/tests/qdisc_fuzz.ko"
+need_kunit
+need_module common/tests/qdisc_fuzz
 
 # Small queues and tables, so that every bound is reached.
 options_of() {
@@ -55,9 +56,9 @@ fuzz() {
 	say="fuzz_packets.sh $$: test $ktap_number"
 	echo "$say" > /dev/kmsg
 	: > "$work/errors"
-	quietly insmod "$modules/common/tests/test_parameters.ko" \
+	insert common/tests/test_parameters \
 		device="$device" packets="$count" seed="$seed"
-	quietly insmod "$modules/common/tests/qdisc_fuzz.ko"
+	insert common/tests/qdisc_fuzz
 	dmesg -t | sed "1,/^$say\$/d" > "$work/kunit"
 	grep -q '^ok 1 qdisc_fuzz$' "$work/kunit" || cat "$work/kunit" >> "$work/errors"
 	grep -E '# fuzz' "$work/kunit"

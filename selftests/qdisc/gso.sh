@@ -12,8 +12,7 @@
 plan=6
 # shellcheck source=selftests/lib/lab.sh
 . "$(dirname "$0")/../lib/lab.sh"
-flowgen=$root/build/bin/flowgen
-need "$flowgen"
+need_program flowgen
 near=gso-near-$$ far=gso-far-$$
 server=
 
@@ -49,7 +48,7 @@ show() {
 # transfer WORDS...: 4 MB through this discipline.
 transfer() {
 	quietly ip netns exec "$near" tc qdisc replace dev dev0 root "$@"
-	quietly ip netns exec "$near" "$flowgen" run --id gso --host 10.7.0.2 --port 7001 \
+	quietly ip netns exec "$near" flowgen run --id gso --host 10.7.0.2 --port 7001 \
 		--dir up --bytes 4M --out "$work/sent"
 	sleep 1
 	ip netns exec "$near" tc -s -j qdisc show dev dev0 root > "$work/shown"
@@ -75,7 +74,7 @@ expect() {
 watch_kernel
 load
 build_network
-ip netns exec "$far" "$flowgen" serve --port 7001 --out "$work/served" &
+ip netns exec "$far" flowgen serve --port 7001 --out "$work/served" &
 server=$!
 sleep 0.1
 

@@ -15,8 +15,7 @@
 plan=11
 # shellcheck source=selftests/lib/lab.sh
 . "$(dirname "$0")/../lib/lab.sh"
-flowgen=$root/build/bin/flowgen
-need "$flowgen"
+need_program flowgen
 near=life-near-$$ other=life-other-$$ link=life-link-$$ awake=life-awake-$$ asleep=life-asleep-$$
 senders=
 servers=
@@ -71,7 +70,7 @@ address() {
 # A server at each end: where there is none, an answer ends the sender.
 start_servers() {
 	for space in "$near" "$awake" "$asleep"; do
-		ip netns exec "$space" "$flowgen" serve --port 7001 --out "$work/served" &
+		ip netns exec "$space" flowgen serve --port 7001 --out "$work/served" &
 		servers="$servers $!"
 	done
 	sleep 0.1
@@ -79,7 +78,7 @@ start_servers() {
 
 # send SPACE HOST COUNT EVERY: datagrams of 1000 bytes.
 send() {
-	ip netns exec "$1" "$flowgen" pulse --id life --host "$2" --port 7001 \
+	ip netns exec "$1" flowgen pulse --id life --host "$2" --port 7001 \
 		--count "$3" --every "$4" --bytes 1000 --out "$work/sent" > "$work/said" 2>&1
 }
 

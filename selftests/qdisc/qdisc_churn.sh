@@ -27,8 +27,7 @@ cleanup() {
 plan=6
 # shellcheck source=selftests/lib/lab.sh
 . "$(dirname "$0")/../lib/lab.sh"
-flowgen=$root/build/bin/flowgen
-need "$flowgen"
+need_program flowgen
 
 near_tc() {
 	quietly ip netns exec "$near" tc qdisc "$@"
@@ -64,19 +63,19 @@ slow_link() {
 
 # TCP both ways, IPv4 and IPv6, and UDP (which ends when the link is down).
 start_traffic() {
-	ip netns exec "$near" "$flowgen" serve --port 7001 --out "$work/served" &
+	ip netns exec "$near" flowgen serve --port 7001 --out "$work/served" &
 	generators=$!
 	sleep 0.1
 	for flow in 10.9.0.1:down 10.9.0.1:up fd00::1:down fd00::1:up; do
-		ip netns exec "$far" "$flowgen" run --id "$flow" --host "${flow%:*}" \
+		ip netns exec "$far" flowgen run --id "$flow" --host "${flow%:*}" \
 			--port 7001 --dir "${flow##*:}" --seconds 100000 \
 			--out "$work/flow-$flow" &
 		generators="$generators $!"
 	done
-	ip netns exec "$far" "$flowgen" serve --port 7002 --out "$work/pulses" &
+	ip netns exec "$far" flowgen serve --port 7002 --out "$work/pulses" &
 	generators="$generators $!"
 	sleep 0.1
-	ip netns exec "$near" "$flowgen" pulse --id pulse --host 10.9.0.2 --port 7002 \
+	ip netns exec "$near" flowgen pulse --id pulse --host 10.9.0.2 --port 7002 \
 		--count 1000000 --every 0.01 --bytes 200 --out "$work/pulse" &
 	generators="$generators $!"
 }

@@ -3,17 +3,18 @@
 #
 # The cases of selftests/tc-testing, run by the kernel's own tdc.py (KTAP).
 #
-# Run as root inside a lab kernel:
-#	tdc.sh TC_TESTING [KIND]...
-# TC_TESTING is what `apbed kernel tdc` prints. Without KIND, all of them.
+# Run as root in a kernel under test:
+#	tdc.sh [TC_TESTING [KIND]...]
+# TC_TESTING is where tdc.py is, in a checkout tc-testing in what `apbed kernel
+# selftests` prints; without it, the tc-testing of the kernel tree that this is in. Without KIND, all of them.
 
-tdc=$1
-shift
+tdc=${1:-$(dirname "$0")/../../tc-testing}
+[ $# -eq 0 ] || shift
 # shellcheck disable=SC2034 # tdc.py says itself how many there are
 plan=
 # shellcheck source=selftests/lib/lab.sh
 . "$(dirname "$0")/../lib/lab.sh"
-need "$tdc/tdc.py"
+[ -e "$tdc/tdc.py" ] || lacking tdc.py
 
 : > "$work/errors"
 load
@@ -23,9 +24,9 @@ cat > "$work/tdc/tdc_config_local.py" <<-END
 	import os
 	ENVIR = os.environ.copy()
 END
-[ $# -gt 0 ] || set -- "$root"/selftests/tc-testing/*.json
+[ $# -gt 0 ] || set -- "$selftests"/tc-testing/*.json
 for kind in "$@"; do
-	file=$root/selftests/tc-testing/$(basename "$kind" .json).json
+	file=$selftests/tc-testing/$(basename "$kind" .json).json
 	echo "# $file"
 	(cd "$work/tdc" && /usr/bin/python3 tdc.py -f "$file") > "$work/said" 2>&1 || ktap_failed=1
 	grep -E '^(1\.\.|ok|not ok)' "$work/said" || ktap_failed=1

@@ -25,13 +25,9 @@ cleanup() {
 plan=
 # shellcheck source=selftests/lib/lab.sh
 . "$(dirname "$0")/../lib/lab.sh"
-need "$modules/tcp_ackskip.ko" "$modules/ackskip/tests/ackskip_rival.ko"
+need_module tcp_ackskip
 sysctls=/proc/sys/net/ipv4
 tracing=/sys/kernel/tracing
-
-insert() {
-	quietly insmod "$DISTRO_MODULES/$1.ko"
-}
 
 hooked() {
 	grep -cE '^(__tcp_ack_snd_check|__tcp_cleanup_rbuf|tcp_send_ack) .*\[tcp_ackskip\]' "$tracing/enabled_functions"
@@ -40,7 +36,7 @@ hooked() {
 # refused MODULE WORDS: it does not load, says WORDS, and leaves nothing.
 refused() {
 	dmesg -C
-	if insmod "$modules/$1.ko" 2> "$work/said"; then
+	if try_insert "$1" 2> "$work/said"; then
 		echo "it loads" >> "$work/errors"
 		rmmod "$(basename "$1")"
 	fi
@@ -66,11 +62,10 @@ counter() {
 
 # packet_tests FILE [ARGUMENT]...
 packet_tests() {
-	tests=$root/selftests/tcp/$1
+	tests=$selftests/tcp/$1
 	shift
-	insert drivers/net/tun
-	insert net/ipv4/tcp_dctcp
-	quietly insmod "$modules/tcp_ackskip.ko"
+	quietly modprobe -a tun tcp_dctcp
+	insert tcp_ackskip
 	# A nanosecond per instruction: the script's own take this long.
 	AT_ONCE_US=400 /usr/bin/python3 "$tests" "$@" || ktap_failed=1
 	ktap_plan 2
@@ -82,16 +77,17 @@ packet_tests() {
 }
 
 refusals() {
+	need_module ackskip/tests/ackskip_rival ackskip/tests/ackskip_absent
 	ktap_plan 10
 	refused ackskip/tests/ackskip_absent "no __tcp_cleanup_rbuf_absent() that ftrace can hook"
 	result "refuses a kernel without the function"
 	for function in __tcp_ack_snd_check __tcp_cleanup_rbuf; do
-		quietly insmod "$modules/ackskip/tests/ackskip_rival.ko" function="$function"
+		insert ackskip/tests/ackskip_rival function="$function"
 		refused tcp_ackskip "$function() belongs to a live patch or another module"
 		quietly rmmod ackskip_rival
 		result "refuses where $function is replaced"
 	done
-	quietly insmod "$modules/ackskip/tests/ackskip_rival.ko" sysctl=1
+	insert ackskip/tests/ackskip_rival sysctl=1
 	refused tcp_ackskip "net.ipv4.tcp_ack_skip is there already"
 	quietly rmmod ackskip_rival
 	result "refuses a kernel that has the sysctl"
@@ -101,7 +97,7 @@ refusals() {
 	result "refuses where ftrace is off"
 
 	ip netns add elsewhere
-	quietly insmod "$modules/tcp_ackskip.ko"
+	insert tcp_ackskip
 	[ "$(hooked)" = 3 ] || grep tcp_ "$tracing/enabled_functions" >> "$work/errors"
 	[ "$(cd "$sysctls" && cat tcp_ack_*)" = "$(printf '2\n0\n64\n0')" ] ||
 		grep . "$sysctls"/tcp_ack_* >> "$work/errors"
@@ -130,7 +126,7 @@ refusals() {
 # module's own instructions take some. Where segments follow each other in 20 us,
 # less than the emulated script takes, chance says when they are read.
 trace() {
-	quietly /usr/bin/python3 "$root/selftests/tcp/ack_trace.py" "$work/trace" "${2:-4000}"
+	quietly /usr/bin/python3 "$selftests/tcp/ack_trace.py" "$work/trace" "${2:-4000}"
 	awk '/^#/ { compared = !/gap 2e-05/ } compared' "$work/trace" | cut -d' ' -f 2- > "$work/$1"
 	echo "# $1: $(grep -c '+' "$work/$1") answers"
 }
@@ -142,9 +138,9 @@ differ() {
 
 off() {
 	ktap_plan 2
-	insert drivers/net/tun
+	quietly modprobe tun
 	trace without "$@"
-	quietly insmod "$modules/tcp_ackskip.ko"
+	insert tcp_ackskip
 	trace loaded "$@"
 	differ loaded > "$work/lines"
 	[ "$(cat "$work/lines")" = 0 ] ||
@@ -168,11 +164,11 @@ traffic() {
 		ip -n "${side%:*}" link set dev0 up
 		ip netns exec "${side%:*}" tc qdisc add dev dev0 root netem delay 3ms loss 0.1% rate 20mbit
 	done
-	ip netns exec near "$root/build/bin/flowgen" serve --port 7001 --out "$work/served" &
+	ip netns exec near flowgen serve --port 7001 --out "$work/served" &
 	generators=$!
 	sleep 1
 	for flow in one:up two:up three:down; do
-		ip netns exec far "$root/build/bin/flowgen" run --id "$flow" --host 10.9.0.1 \
+		ip netns exec far flowgen run --id "$flow" --host 10.9.0.1 \
 			--port 7001 --dir "${flow#*:}" --seconds 100000 --out "$work/flow-$flow" &
 		generators="$generators $!"
 	done
@@ -210,7 +206,7 @@ memory() {
 
 reload() {
 	for _ in $(seq "$1"); do
-		quietly insmod "$modules/tcp_ackskip.ko"
+		insert tcp_ackskip
 		quietly rmmod tcp_ackskip
 	done
 }
@@ -238,16 +234,13 @@ leaks() {
 churn() {
 	rounds=${1:-20}
 	ktap_plan 6
-	for module in drivers/net/veth net/sched/sch_netem; do
-		insert "$module"
-	done
 	before_sockets=$(sockets)
 	traffic
 	watch_kernel
 	round=0
 	while [ "$round" -lt "$rounds" ]; do
 		round=$((round + 1))
-		quietly insmod "$modules/tcp_ackskip.ko"
+		insert tcp_ackskip
 		for side in near far; do
 			quietly ip netns exec "$side" sysctl -qw \
 				net.ipv4.tcp_ack_skip=7 net.ipv4.tcp_ack_skip_after=0

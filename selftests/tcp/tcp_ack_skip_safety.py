@@ -30,7 +30,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
 
-from ktap import Ktap
+import ack_skip
+from ktap import Ktap, skip_all
 from tcp_path import Link, Skip, Transfer, build, configure, drop_every, periods, shape, transfer
 
 FLOOR = 0.97  # of skip 0's goodput
@@ -173,6 +174,8 @@ def main() -> int:
     parser.add_argument("--after", type=int, default=64, help="tcp_ack_skip_after (%(default)s)")
     parser.add_argument("words", nargs="*", metavar="WORD", help="cells whose names have all")
     args = parser.parse_args()
+    if reason := ack_skip.why_not():
+        return skip_all(reason)
     skips = (0, 7) if args.quick else tuple(map(int, args.skips.split(",")))
     chosen = list(quick(cells()) if args.quick else cells())
     chosen = [cell for cell in chosen if set(args.words) <= set(cell.name.split())]

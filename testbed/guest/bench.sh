@@ -58,9 +58,7 @@ hold_memory() {
 
 grep -q " $debugfs debugfs " /proc/mounts || mount -t debugfs none "$debugfs"
 # A distribution's kernel has them apart; one built for the lab has them in it.
-for module in drivers/net/dummy net/sched/sch_sfq net/sched/sch_fq net/sched/sch_cake; do
-	[ -z "${DISTRO_MODULES-}" ] || insmod "$DISTRO_MODULES/$module.ko"
-done
+modprobe -qa dummy sch_sfq sch_fq sch_cake || :
 for module in inflight sch_inflight sch_lasack sch_ackwrr bench/qdisc_bench; do
 	insmod "$modules/$module.ko"
 done

@@ -19,9 +19,7 @@ seconds=$4
 TC_LIB_DIR=$(realpath "$(dirname "$0")/../../build/tc")
 export TC_LIB_DIR
 
-for module in drivers/net/veth net/sched/sch_cake; do
-	insmod "$DISTRO_MODULES/$module.ko"
-done
+modprobe -a veth sch_cake
 for module in inflight sch_inflight sch_lasack sch_ackwrr; do
 	insmod "$modules/$module.ko"
 done

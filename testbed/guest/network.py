@@ -131,7 +131,8 @@ def queue_words(device: str, queue: AccessPoint | Stations) -> list[list[str]]:
     if queue.inflight:
         limit = ["root", "handle", "1:", "inflight", "limit", str(queue.inflight)]
         bound, where = [[*replace, *limit]], ["parent", "1:1"]
-    return [*bound, [*replace, *where, "handle", "2:", *shlex.split(queue.qdisc)]]
+    handle = ["handle", "2:"] if queue.qdisc != "noqueue" else []
+    return [*bound, [*replace, *where, *handle, *shlex.split(queue.qdisc)]]
 
 
 def mib_counters(text: str) -> dict[str, int]:

@@ -210,6 +210,7 @@ watch() {
 	trap 'left=$lease_s' USR1
 	trap 'kill "$pause"; exit' TERM
 	left=$lease_s
+	mkdir "$directory/watched"
 	while [ "$left" -gt 0 ]; do
 		sleep 1 &
 		pause=$!
@@ -242,7 +243,7 @@ session() {
 		rest=${order#* }
 		case $verb in
 		beat)
-			kill -USR1 "$watcher" || exit
+			kill -USR1 "$watcher" || break
 			answer 0 ''
 			;;
 		run)
@@ -300,5 +301,6 @@ trap '' HUP PIPE
 watch $$ "$(ticks $$)" > /dev/null 2>&1 < /dev/null &
 watcher=$!
 echo "$watcher $(ticks "$watcher")" > watch
+until [ -e watched ]; do sleep 0.1 2> /dev/null || sleep 1; done
 answer 0 ''
 session

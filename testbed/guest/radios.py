@@ -23,6 +23,9 @@ from guest.programs import Running
 
 JOIN_TRIES = 8
 JOIN_SETTLE_S = 0.02  # hostapd authorizes a station when its answer was acknowledged
+KEYS_STEP_S = 0.1
+KEYS_S = 20.0  # wpa_supplicant scans, joins and agrees on keys; it tries again by itself
+PASSPHRASE = "least attained service"
 
 HOSTAPD_CONF = f"""\
 interface=wlan0
@@ -32,6 +35,26 @@ hw_mode=b
 channel={CHANNEL}
 beacon_int=100
 wmm_enabled=0
+"""
+# RSN with one cipher, so that nothing is left to choose; the keys outlast any run.
+HOSTAPD_WPA2 = f"""\
+wpa=2
+wpa_key_mgmt=WPA-PSK
+rsn_pairwise=CCMP
+wpa_passphrase={PASSPHRASE}
+wpa_group_rekey=0
+"""
+SUPPLICANT_CONF = f"""\
+network={{
+	ssid="{SSID}"
+	psk="{PASSPHRASE}"
+	key_mgmt=WPA-PSK
+	proto=RSN
+	pairwise=CCMP
+	group=CCMP
+	scan_freq={FREQUENCY_MHZ}
+	freq_list={FREQUENCY_MHZ}
+}}
 """
 
 
@@ -49,7 +72,8 @@ class Radios:
         """Load the kernel modules: one radio for the access point and one per station."""
         for module in self.programs.modules:
             run(["insmod", module])
-        run(["insmod", self.programs.hwsim, f"radios={len(self.stations) + 1}"])
+        words = [f"radios={len(self.stations) + 1}", *queue_words(self.plan)]
+        run(["insmod", self.programs.hwsim, *words])
 
     def medium(self) -> None:
         """Put the radios on the air of dcfmedium; without it hwsim's own would be perfect."""
@@ -84,26 +108,28 @@ class Radios:
         self.running.signal("dcfmedium", signal.SIGSTOP)
 
     def associate(self) -> None:
-        """hostapd on the access point, then each station joins by cfg80211's own connect."""
+        """hostapd on the access point, then each station joins: in the open, or with keys."""
         conf = Path("/run/hostapd.conf")
-        conf.write_text(hostapd_conf(self.plan.medium))
+        conf.write_text(hostapd_conf(self.plan))
+        join = self.join_open if self.plan.ap.security == "open" else self.join_wpa2
         self.running.start("hostapd", ["hostapd", str(conf)], ready="AP-ENABLED")
         configure(None, "wlan0", GATEWAY_AIR)
         for number, name in enumerate(self.stations, start=1):
             device = f"wlan{number}"
             configure(name, device, station_address(name))
             run(inside(name, ["iw", "dev", device, "set", "power_save", "off"]))
-            self.join(name)
+            join(name)
             self.network.route(name, GATEWAY_AIR, self.plan.station.window)
         self.network.neighbours()
         known = self.associated()
         if lost := [name for name in self.stations if name not in known]:
             raise CellError(f"not associated before t0: {', '.join(lost)}")
 
-    def join(self, name: str) -> None:
-        """Associate a station; again when a collision took an answer. CellError names it.
+    def join_open(self, name: str) -> None:
+        """Associate a station by cfg80211's own connect; again when a collision took an answer.
 
-        `iw connect -w` returns 0 for a scan without an answer too, so the access point is asked.
+        CellError names a station that never got in. `iw connect -w` returns 0 for a scan without
+        an answer too, so the access point is asked.
         """
         iw = ["iw", "dev", f"wlan{station_number(name)}"]
         for tries in range(1, JOIN_TRIES + 1):
@@ -114,6 +140,19 @@ class Radios:
                 return
             attempt(inside(name, [*iw, "disconnect"]))
         raise CellError(f"{name} did not associate in {JOIN_TRIES} tries")
+
+    def join_wpa2(self, name: str) -> None:
+        """Leave a station to wpa_supplicant; CellError if it has no keys in time."""
+        conf = Path(f"/run/wpa_supplicant-{name}.conf")
+        conf.write_text(SUPPLICANT_CONF)
+        words = ["wpa_supplicant", "-D", "nl80211", "-i", f"wlan{station_number(name)}"]
+        self.running.start(f"wpa_supplicant-{name}", inside(name, [*words, "-c", str(conf)]))
+        self.tries[name] = 1
+        for _ in range(round(KEYS_S / KEYS_STEP_S)):
+            time.sleep(KEYS_STEP_S)
+            if name in self.associated():
+                return
+        raise CellError(f"{name} has no keys after {KEYS_S:.0f} s; see wpa_supplicant-{name}.log")
 
     def associated(self) -> set[str]:
         """The stations that the access point serves."""
@@ -129,6 +168,24 @@ class Radios:
                 phy = f"phy{station_number(sleep.station)}"
                 control = Path(f"/sys/kernel/debug/ieee80211/{phy}/hwsim/ps")
                 control.write_text("1" if asleep else "0")
+
+
+def queue_words(plan: Plan) -> list[str]:
+    """Parameters of the lab's radio driver: the access point's value, then the stations'."""
+    if not plan.queues:
+        return []
+    roles = (plan.ap, plan.station)
+    frames = [role.hw_frames if role.radio == "queues" else 0 for role in roles]
+    fairness = [int(role.airtime_fairness) for role in roles]
+    limits = [int(role.aql) for role in roles]
+    return [
+        f"{name}={first},{others}"
+        for name, (first, others) in {
+            "hw_frames": frames,
+            "airtime_fairness": fairness,
+            "aql": limits,
+        }.items()
+    ]
 
 
 def air_words(medium: Medium) -> list[str]:
@@ -147,13 +204,15 @@ def air_words(medium: Medium) -> list[str]:
     return words
 
 
-def hostapd_conf(medium: Medium) -> str:
+def hostapd_conf(plan: Plan) -> str:
     """802.11b, or g where the kernel is to choose among its rates; TIDs need WMM."""
-    conf = HOSTAPD_CONF
+    medium, conf = plan.medium, HOSTAPD_CONF
     if medium.rates == "kernel" and medium.phy.startswith("erp-"):
         conf = conf.replace("hw_mode=b", "hw_mode=g")
     if medium.edca != "off":
         conf = conf.replace("wmm_enabled=0", "wmm_enabled=1")
+    if plan.ap.security == "wpa2":
+        conf += HOSTAPD_WPA2
     return conf
 
 

@@ -28,7 +28,6 @@ from tests.grid import machines
 from tests.grid.machines import Machine
 
 LEASE_S = 6
-WPA2 = '[radio]\nchannel = 1\ncountry = "00"\nsecurity = "wpa2"\n'
 Fault = Callable[[Machine], None]
 
 
@@ -76,6 +75,12 @@ FAKES = {
     "wpa_supplicant": "exec sleep 1000",
     "uname": "echo 6.1.0-0",
 }
+# What a case changes in the scenario.
+SETTINGS = {
+    "wpa2": ["ap.security=wpa2"],
+    "capture": ["medium.pcap=true"],
+    "qdisc": ["ap.qdisc=lasak limit 100"],
+}
 
 
 class Lead:
@@ -86,13 +91,13 @@ class Lead:
         self.before = {node.name: node.state() for node in nodes}
 
     def case(self, name: str) -> None:
-        """A case is KIND or FAULT@PHASE:NODE; "wpa2" in front of it, a network with a key."""
-        radio = WPA2 if name.startswith("wpa2") else ""
-        grid = machines.grid_file(self.place, self.nodes, os.uname().release, radio)
-        fault, _, where = name.removeprefix("wpa2-").partition("@")
-        phase, _, victim = where.partition(":")
+        """A case is WHAT or FAULT@PHASE, and :NODE."""
+        grid = machines.grid_file(self.place, self.nodes, os.uname().release)
+        fault, _, where = name.partition(":")[0].partition("@")
+        phase, victim = where, name.partition(":")[2]
         node = next((one for one in self.nodes if one.name == victim), self.nodes[-1])
-        settings = self.prepare(fault, node)
+        self.prepare(fault, node)
+        settings = SETTINGS.get(fault, [])
         out = self.place / name.split(":")[0] if fault != "resume" else self.place / phase
         found: dict[str, Any] = {"case": name, "events": []}
 
@@ -120,24 +125,23 @@ class Lead:
             campaign()
         time.sleep(2 * LEASE_S)
         self.repair(fault, node)
-        found["differences"] = self.differences()
-        # Of the machine, not of apbed: what was broken is mended, for the next case.
+        # Before the link is mended: each node has put itself back alone.
+        found["left"] = [one.name for one in self.nodes if one.inside("ls -d /run/apbed")]
         node.mend()
+        time.sleep(machines.ADDRESSES_S)
+        found["differences"] = self.differences()
         (self.place / f"{name}.json").write_text(json.dumps(found, indent=1))
         print(f"{time.monotonic():.1f} {name}: {json.dumps(found)}", flush=True)
 
-    def prepare(self, fault: str, node: Machine) -> list[str]:
-        """Break what is broken from the beginning; settings of the scenario."""
+    def prepare(self, fault: str, node: Machine) -> None:
+        """Break what is broken from the beginning."""
         if fault == "address":
             node.inside("ip address add 198.51.100.1/24 dev wlan1")
-        elif fault == "qdisc":
-            return ["ap.qdisc=lasak limit 100"]
         elif fault in FAKES:
             fake = node.programs / fault
             fake.parent.mkdir(exist_ok=True)
             fake.write_text(f"#!/bin/sh\n{FAKES[fault]}\n")
             fake.chmod(0o755)
-        return []
 
     def repair(self, fault: str, node: Machine) -> None:
         """Undo what the case has broken, and nothing that apbed has changed."""

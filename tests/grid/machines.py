@@ -21,6 +21,7 @@ from guest.addresses import radio_address
 
 LEAD = "192.0.2.1"  # on the bridge that leads to every node's sshd
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+ADDRESSES_S = 4.0  # IPv6 has found that nobody else has its addresses
 RUN_KB = 65536  # a node's /run
 
 SSHD_CONFIG = """\
@@ -160,7 +161,7 @@ def keys(root: Path, place: Path) -> None:
     assert (root / "usr/sbin/sshd").exists()
 
 
-def grid_file(place: Path, machines: list[Machine], kernel: str, radio: str = "") -> Path:
+def grid_file(place: Path, machines: list[Machine], kernel: str) -> Path:
     """The grid file and ssh's configuration of these machines."""
     known = (place / "host.pub").read_text().split()[:2]
     lines = ["IdentityFile " + str(place / "lead"), f"UserKnownHostsFile {place}/known_hosts"]
@@ -170,7 +171,7 @@ def grid_file(place: Path, machines: list[Machine], kernel: str, radio: str = ""
     (place / "ssh_config").write_text("\n".join([*lines, "IdentitiesOnly yes", ""]))
     text = f'schema = 1\nname = "lab"\nkernel = "{kernel}"\narch = "um"\n'
     text += 'directory = "/run/apbed"\nlease_s = 6\nssh_config = "ssh_config"\n'
-    text += radio or '[radio]\nchannel = 1\ncountry = "00"\nsecurity = "open"\n'
+    text += '[radio]\nchannel = 1\ncountry = "00"\n'
     for one in machines:
         number = 0 if one.name == "ap" else int(one.name[3:]) if one.name[:3] == "sta" else -1
         text += "[[station]]\n" if number > 0 else f"[{one.name}]\n"
@@ -214,7 +215,7 @@ def cell(keys_at: Path, root: Path, stations: int, hwsim: Path) -> Iterator[list
     time.sleep(1.0)
     for one in machines:
         one.inside(WARM)
-    time.sleep(4.0)  # duplicate address detection is over
+    time.sleep(ADDRESSES_S)
     try:
         yield machines
     finally:

@@ -44,7 +44,6 @@ def load(tmp_path: Path, text: str) -> Grid:
 def test_what_is_not_said_has_a_default(tmp_path: Path) -> None:
     grid = load(tmp_path, GOOD)
     assert [node.name for node in grid.nodes] == ["ap", "wired", "sta1"]
-    assert grid.radio.security == "wpa2"
     assert (grid.directory, grid.lease_s, grid.arch) == ("/run/apbed", 20, "x86_64")
     assert {node.user for node in grid.nodes} == {"root"}
 
@@ -61,7 +60,7 @@ REFUSED = {
     ('wired = "eth1"', 'wired = "wlan0"'): "ap: wlan and wired are the same device",
     ('host = "laptop2"', 'host = "router"'): "sta1 and ap are both router",
     ("channel = 1", "channel = 0"): "radio: channel = 0: expected at least 1",
-    ("channel = 1", "channel = 1\nsecurity = 'wep'"): "expected one of open, wpa2",
+    ("channel = 1", "channel = 1\npassphrase = 'x'"): "radio: unknown key 'passphrase'",
     ('country = "DE"', 'country = "de"'): "expected a country in two capital letters",
     ("schema = 1", 'schema = 1\ndirectory = "/"'): "directory = '/': expected a directory below",
     ("schema = 1", 'schema = 1\ndirectory = "/run/../etc"'): "expected a directory below",
@@ -100,6 +99,7 @@ ONLY_THE_LAB = {
     "medium.hidden=sta1:ap": "medium.hidden",
     "medium.stations=sta1,snr=12": "medium.stations",
     "medium.record=true": "medium.record",
+    "ap.radio=queues": "radio = 'queues'",
     "station.count=2": "2 stations",
     "kernel=6.12": "kernel = '6.12'",
 }

@@ -97,14 +97,6 @@ def test_silence_puts_back_when_the_lease_ends(grid: Grid, tmp_path: Path) -> No
     assert (tmp_path / "undone").exists()
 
 
-def test_beats_renew_the_lease(grid: Grid, tmp_path: Path) -> None:
-    with session(grid, tmp_path) as one:
-        for _ in range(2 * grid.lease_s):
-            one.beat()
-            time.sleep(1.0)
-        assert one.shell("echo there") == "there"
-
-
 def test_programs_end_with_the_session(grid: Grid, tmp_path: Path) -> None:
     with session(grid, tmp_path) as one:
         one.start("napper", ["sleep", "1000"])

@@ -14,7 +14,7 @@ from apbed.kernels.packages import VERSIONS
 from tests.runner.running import Suite
 
 LAB, QDISC, TCP = "selftests/lib", "selftests/qdisc", "selftests/tcp"
-TDC = 'selftests/tc-testing/tdc.sh "$(.venv/bin/apbed kernel tdc)"'
+TDC = 'selftests/tc-testing/tdc.sh "$(.venv/bin/apbed kernel selftests)/tc-testing"'
 ACK_SKIP = (
     "'tcp/tcp_ack_skip.py --turns' 'tcp/tcp_ack_skip_edges.py --turns' "
     "tcp/tcp_ack_skip_mptcp.py 'tcp/tcp_ack_skip_safety.py --quick'"
@@ -25,6 +25,10 @@ KUNIT = "-c 'kernel/common/tests/kunit.sh build/modules/$(uname -r)-um'"
 OPERATIONS = (
     "'qdisc/random_operations.py 2000' 'qdisc/random_operations.py --stopping 1000' "
     "qdisc/refusals.py qdisc/ack_queue.py"
+)
+ACCESS_POINTS = '"wifi/access_points.py $(.venv/bin/apbed kernel path)/mac80211_hwsim.ko"'
+STOCK_SMOKE = (
+    "make -s stock && .venv/bin/python -m tests.stock.selftests qdisc/autoload.sh tc-testing"
 )
 LAB_LIMIT_S = 14400  # processor seconds of one boot; silence ends it long before
 DISTRO = "x86-64 with apt and the package linux-image-amd64"
@@ -50,10 +54,13 @@ def suites() -> list[Suite]:
         Suite("operations", _boot(DEBUG, f"{LAB}/watched.sh {OPERATIONS}")),
         Suite("ackskip-module", f"{TCP}/ackskip_module.sh short", may_skip=DISTRO),
         Suite("ack-skip", _boot(DEFAULT, f"{LAB}/each.sh {ACK_SKIP}")),
+        Suite("access-points", _boot(DEFAULT, f"{LAB}/watched.sh {ACCESS_POINTS}")),
         Suite("fuzz-netlink", _boot(DEBUG, f"{LAB}/watched.sh 'qdisc/fuzz_netlink.py 6000'")),
         Suite("attacks", _boot(DEFAULT, f"{QDISC}/attacks.sh")),
         Suite("kunit-debug", _boot(DEBUG, KUNIT)),
         Suite("tdc", _boot(DEFAULT, TDC)),
+        Suite("stock-smoke", STOCK_SMOKE, may_skip=DISTRO),
+        Suite("stock-wpa2", ".venv/bin/pytest -q tests/stock/test_wpa2.py", may_skip=DISTRO),
         Suite("gso", _boot(DEFAULT, f"{QDISC}/gso.sh")),
         Suite("inflight-life", _boot(DEBUG, f"{QDISC}/inflight_life.sh")),
         Suite("medium-core", "make -C testbed/medium check"),
@@ -74,6 +81,7 @@ def suites() -> list[Suite]:
         *_safety(),
         *_series(),
         *_smp(),
+        *_stock(),
     ]
 
 
@@ -102,13 +110,17 @@ def _static() -> Iterator[Suite]:
     packaging = ["packaging/attach/*", "packaging/debian/*.p*"]
     packaging += ["packaging/openwrt/*/files/*.init", "packaging/openwrt/*/files/*.hotplug"]
     shell = _sources(*patterns, *packaging, ".ci/run")
-    yield Suite("sparse", f"{modules} OUT=../build/sparse sparse 2>&1 | {clean}", single=True)
+    radio = 'make -C testbed/radio KDIR="$(.venv/bin/apbed kernel tree)" ARCH=um'
+    source = 'SOURCE="$(.venv/bin/apbed kernel hwsim)"'
+    sparse = f"{modules} OUT=../build/sparse sparse; {radio} {source} OUT=../../build/sparse-radio"
+    yield Suite("sparse", f"{{ {sparse} sparse; }} 2>&1 | {clean}", single=True)
     # What ARCH=um has no ftrace for.
     yield Suite("sparse-x86_64", f"{_sparse_x86()} 2>&1 | {clean}", slow=True, single=True)
     cocci = "coccinelle and ocaml-nox"
     yield Suite("coccicheck", "scripts/coccicheck.sh", slow=True, may_skip=cocci)
     yield Suite("shellcheck", f"shellcheck -x {shell}", single=True)
-    yield Suite("checkpatch", f"{modules} checkpatch", single=True)
+    checkpatch = f"{modules} checkpatch && {radio} checkpatch"
+    yield Suite("checkpatch", checkpatch, single=True)
     yield Suite("ruff", ".venv/bin/ruff check . && .venv/bin/ruff format --check .", single=True)
 
 
@@ -163,6 +175,14 @@ def _smp() -> Iterator[Suite]:
         boot = f".venv/bin/apbed smp boot --limit {LAB_LIMIT_S} {checker} -- sh {QDISC}/smp.sh"
         yield Suite(f"smp-{checker}", f"{boot} 120", slow=True, may_skip=DISTRO)
         yield Suite(f"smp-{checker}-10min", f"{boot} 600", slow=True, may_skip=DISTRO)
+
+
+def _stock() -> Iterator[Suite]:
+    """Every self-test in stock kernels: `make check-kernels`."""
+    for version in VERSIONS:
+        for target in ("qdisc", "tcp", "tc-testing"):
+            command = f".venv/bin/python -m tests.stock.selftests --kernel {version} {target}"
+            yield Suite(f"stock-{version}-{target}", command, slow=True, may_skip=DISTRO)
 
 
 def _boot(kernel: str, script: str) -> str:

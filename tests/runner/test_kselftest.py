@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,16 +17,33 @@ SELFTESTS = REPOSITORY / "selftests"
 LIB_MK = "all:\n\t@echo $(TEST_PROGS) $(TEST_PROGS_EXTENDED): $(TEST_FILES)\n"
 
 
-@pytest.mark.parametrize("folder", ["qdisc", "tcp", "tc-testing"])
+@pytest.mark.parametrize("folder", ["lib", "qdisc", "tcp", "tc-testing", "wifi"])
 def test_every_file_is_named(folder: str, tmp_path: Path) -> None:
     (tmp_path / "lib.mk").write_text(LIB_MK)
-    words = ["make", "-s", "-C", str(SELFTESTS / folder), f"KSELFTEST={tmp_path}"]
+    shutil.copytree(SELFTESTS / folder, tmp_path / "lasack" / folder)
+    words = ["make", "-s", "-C", str(tmp_path / "lasack" / folder)]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     programs, files = (part.split() for part in done.stdout.strip().split(":"))
     there = {path.name for path in (SELFTESTS / folder).iterdir() if path.is_file()}
     assert {*programs, *files} == there - {"Makefile", "config", "settings"}
     for program in programs:
         assert os.access(SELFTESTS / folder / program, os.X_OK), program
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["sh", "-c", ". lib/ktap.sh; ktap_begin 7; ktap_skip_all 'no radio'"],
+        [sys.executable, "-c", "import ktap; raise SystemExit(ktap.skip_all('no radio'))"],
+    ],
+)
+def test_a_test_that_cannot_run_says_why_and_ends_with_4(words: list[str]) -> None:
+    """KSFT_SKIP of Documentation/dev-tools/kselftest.rst."""
+    environment = os.environ | {"PYTHONPATH": str(SELFTESTS / "lib")}
+    done = subprocess.run(
+        words, cwd=SELFTESTS, env=environment, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (4, "KTAP version 1\n1..0 # SKIP no radio\n")
 
 
 def test_the_lab_kernel_has_what_they_need() -> None:

@@ -107,3 +107,33 @@ def test_results_that_were_planned_and_did_not_come_have_failed() -> None:
     assert totals(cut_off, 0) == Totals(passed=1, failed=2)
     assert totals([*cut_off, "ok 2 second", "ok 3 third", "1..1", "ok 1 next"], 0) == Totals(4)
     assert totals(["1..2"], 0) == Totals(failed=2)
+
+
+# What the kernel's tools/testing/selftests/kselftest/runner.sh prints of a program that ends with
+# KSFT_SKIP, its own lines indented by tests/stock/selftests_guest.py.
+KSELFTEST_SKIP = """\
+TAP version 13
+1..2
+# selftests: lasack/qdisc: attacks.sh
+    KTAP version 1
+    1..0 # SKIP no KUnit
+ok 1 selftests: lasack/qdisc: attacks.sh # SKIP
+# selftests: lasack/qdisc: gso.sh
+    KTAP version 1
+    1..1
+    ok 1 whole
+ok 2 selftests: lasack/qdisc: gso.sh
+"""
+
+
+def test_a_program_skipped_by_kselftest_is_counted_once_with_its_reason() -> None:
+    found = totals(KSELFTEST_SKIP.splitlines(), status=0)
+    assert found == Totals(passed=1, skipped=1)
+    assert found.skips == ("selftests: lasack/qdisc: attacks.sh: no KUnit",)
+
+
+def test_kselftests_status_for_skipped_is_no_failure() -> None:
+    lines = ["KTAP version 1", "1..0 # SKIP no apt"]
+    assert totals(lines, status=4, may_skip=True) == Totals(skipped=1)
+    assert totals(lines, status=4) == Totals(failed=1, skipped=1)
+    assert totals(["1..2", "ok 1 a", "ok 2 b # SKIP c"], status=4).failed == 1

@@ -13,10 +13,11 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+KSFT_SKIP = 4  # the exit status of a kselftest of which nothing can run
 LOG_TIME = r"(?:\[ *\d+\.\d+\] )?"
 KTAP_PLAN = re.compile(rf"^{LOG_TIME}1\.\.(\d+)")
 KTAP_RESULT = re.compile(rf"^{LOG_TIME}( *)(not )?ok \d+\b(.*)$")
-KTAP_SKIPPED_ALL = re.compile(rf"^{LOG_TIME} *1\.\.0 # SKIP ?(.*)$")
+KTAP_SKIPPED_ALL = re.compile(rf"^{LOG_TIME}( *)1\.\.0 # SKIP ?(.*)$")
 COUNTED = re.compile(r"\b(\d+) (passed|failed|skipped|errors?)\b")
 PYTEST_SKIP = re.compile(r"^SKIPPED \[(\d+)\] (.*?): (.*)$")
 
@@ -48,6 +49,8 @@ def totals(
 ) -> Totals:
     """What a suite's output and exit status amount to; `single` and `may_skip` as in Suite."""
     counted = None if single else _ktap_totals(lines) or _line_totals(lines)
+    if status == KSFT_SKIP and counted and counted.skipped and not counted.passed:
+        status = 0
     if counted is None or not (counted.passed or counted.failed or counted.skipped):
         return Totals(passed=1) if single and status == 0 else Totals(failed=1)
     if (status and not counted.failed) or not (counted.passed or counted.failed or may_skip):
@@ -59,10 +62,14 @@ def _ktap_totals(lines: Iterable[str]) -> Totals | None:
     """Counts of a KTAP stream's innermost results, or None if it has none."""
     leaves: list[tuple[int, str, str]] = []
     skipped_all: list[str] = []
+    why = ""  # a nested stream was skipped as a whole; its result comes next
     planned = seen = 0
     for line in lines:
         if all_of_it := KTAP_SKIPPED_ALL.match(line):
-            skipped_all.append(f"all: {all_of_it[1]}")
+            if all_of_it[1]:
+                why = all_of_it[2]
+            else:
+                skipped_all.append(f"all: {all_of_it[2]}")
         if plan := KTAP_PLAN.match(line):
             planned += int(plan[1])
         match = KTAP_RESULT.match(line)
@@ -76,7 +83,9 @@ def _ktap_totals(lines: Iterable[str]) -> Totals | None:
         subtests = [leaf for level, leaf, _ in leaves if level > depth]
         leaves = [(min(level, depth), leaf, name) for level, leaf, name in leaves]
         if not subtests or (word == "failed" and "failed" not in subtests):
-            leaves.append((depth, word, match[3].strip().removeprefix("- ")))
+            name = match[3].strip().removeprefix("- ")
+            leaves.append((depth, word, f"{name} {why}" if name.endswith("# SKIP") else name))
+            why = ""
     words = [word for _, word, _ in leaves] + ["skipped"] * len(skipped_all)
     if not words and not planned:
         return None

@@ -189,12 +189,52 @@ static void attack_newcomers_wait(struct kunit *test)
 	attack_a_syn_waits(test, 3);
 }
 
+/*
+ * Each twentieth service there is the SYN of a connection that nobody has, and @data packets of
+ * the one whose SYN came 1000 services ago. Once the connections that were opened have caught up,
+ * they have three shares. New ones have one, and so has the download.
+ */
+static void attack_after_a_handshake(struct kunit *test, u32 data)
+{
+	struct attack *a = test->priv;
+	struct packet syn, p = download(ATTACKER, 0);
+	u32 i, j, served[__MARKS] = {};
+
+	attack_forget(test);
+	for (i = 0; i < WARM_UP + 10000; i++) {
+		keep_backlog(test, download(VICTIM, 1));
+		if (i % 20 == 0) {
+			syn = download(ATTACKER, 1000 + i);
+			syn.syn = true;
+			syn.payload = 0;
+			attack_enqueue(test, &syn);
+			p.host = i;
+			for (j = 0; i >= 1000 && j < data; j++)
+				attack_enqueue(test, &p);
+		}
+		served[attack_serve(test)] += i >= WARM_UP + 4000;
+	}
+	attack_drain(test);
+	memset(a->queued, 0, sizeof(a->queued));
+	KUNIT_EXPECT_GE_MSG(test, served[VICTIM] * 5, 6000, "%u packets each", data);
+}
+
+static void attack_handshakes_of_nobody(struct kunit *test)
+{
+	attack_after_a_handshake(test, 10);
+	attack_after_a_handshake(test, 15);
+	attack_after_a_handshake(test, 19);
+	attack_after_a_handshake(test, 30);
+	attack_after_a_handshake(test, 60);
+}
+
 static struct kunit_case lasack_newcomer_cases[] = {
 	KUNIT_CASE(attack_syn_after_fin),
 	KUNIT_CASE(attack_forged_newcomers),
 	KUNIT_CASE(attack_spent_surplus),
 	KUNIT_CASE(attack_new_ports_in_long_queues),
 	KUNIT_CASE(attack_newcomers_wait),
+	KUNIT_CASE(attack_handshakes_of_nobody),
 	{}
 };
 

@@ -403,7 +403,7 @@ static void service_connections_are_no_newcomers(struct kunit *test)
 	struct lasack_queue *q = lasack_test_reshape(test, (struct lasack_shape) {});
 	struct tcp_segment syn = data(9, 0);
 	u32 i, waited, id = 100;
-	u64 newcomers;
+	u64 newcomers, opened;
 
 	syn.syn = 1;
 	for (i = 0; i < 300; i++) {
@@ -416,11 +416,14 @@ static void service_connections_are_no_newcomers(struct kunit *test)
 	for (waited = 0; serve(test) != 9; waited++)
 		KUNIT_ASSERT_LT(test, waited, 1000);
 	KUNIT_EXPECT_GT(test, waited, 100);
-	/* What it sends now is charged to nobody else. */
+	/* What it sends now is charged to others that were opened, a third of it. */
 	newcomers = q->level.newcomers;
+	add(test, data(9, 1000), 9);
+	opened = q->level.opened;
 	for (i = 0; i < 20; i++)
-		add(test, data(9, 1000), 9);
+		add(test, data(9, 999), 9);
 	KUNIT_EXPECT_EQ(test, q->level.newcomers, newcomers);
+	KUNIT_EXPECT_EQ(test, q->level.opened, opened + 20 * 333);
 	KUNIT_EXPECT_LE(test, known(q, 9)->account.sum, q->level.current_sum - LASACK_CREDIT);
 	for (waited = 0; serve(test) != 9; waited++)
 		KUNIT_ASSERT_LT(test, waited, 2);

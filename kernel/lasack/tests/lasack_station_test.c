@@ -49,6 +49,46 @@ static void a_refund_is_served_at_once(struct kunit *test)
 	KUNIT_EXPECT_GE(test, own, 10U);
 }
 
+/*
+ * While a station pauses, another one is served. After that it comes first for no longer than its
+ * lag; but it keeps what was given back to it, which the real ACKs will charge again.
+ */
+static void after_a_pause(struct kunit *test, u32 forged, u32 returned)
+{
+	u32 i, packets = 0, least = (LASACK_STATION_LAG + returned) / 1000;
+
+	add_to(test, 1, ack(2, 0), 2);
+	serve_until(test, 2);
+	add_to(test, 1, ack(2, forged), 2);
+	add_to(test, 1, ack(2, 0), 2);
+	for (i = 0; i < 2000; i++) {
+		add_to(test, 2, data(3, 1000), 3);
+		serve(test);
+	}
+	while (serve(test))
+		;
+	for (i = 0; i < 3; i++)
+		add_to(test, 2, data(3, 1000), 3);
+	for (packets = 0; packets < 1000; packets++) {
+		add_to(test, 1, data(1, 1000), 1);
+		if (serve(test) == 3)
+			break;
+	}
+	/* The other's last packet counts too, and so does who comes first of two equal sums. */
+	KUNIT_EXPECT_GE(test, packets, least);
+	KUNIT_EXPECT_LE(test, packets, least + 3);
+}
+
+static void a_pause_saves_up_little(struct kunit *test)
+{
+	after_a_pause(test, 1000, 0);
+}
+
+static void a_refund_outlives_a_pause(struct kunit *test)
+{
+	after_a_pause(test, LASACK_BELIEVED, LASACK_BELIEVED);
+}
+
 /* A station that had a flow with packets to spare, and lost them all by being served, has none. */
 static void an_empty_station_spares_nothing(struct kunit *test)
 {
@@ -122,6 +162,8 @@ static void a_lodger_finds_a_place(struct kunit *test)
 
 static struct kunit_case lasack_station_cases[] = {
 	KUNIT_CASE(a_refund_is_served_at_once),
+	KUNIT_CASE(a_pause_saves_up_little),
+	KUNIT_CASE(a_refund_outlives_a_pause),
 	KUNIT_CASE(an_empty_station_spares_nothing),
 	KUNIT_CASE(the_drop_order_is_given_up),
 	KUNIT_CASE(a_lodger_finds_a_place),

@@ -52,9 +52,13 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     tree.add_argument("--arch", choices=("um", "x86_64"), default="um", help="default: um")
     tree.set_defaults(func=_tree)
 
-    tdc = commands.add_parser("tdc", help="print where the kernel's own tests of tc are")
-    _add_choice(tdc, kinds=False)
-    tdc.set_defaults(func=_tdc)
+    selftests = commands.add_parser("selftests", help="print where the kernel's own tests are")
+    _add_choice(selftests, kinds=False)
+    selftests.set_defaults(func=_selftests)
+
+    hwsim = commands.add_parser("hwsim", help="print where the source of mac80211_hwsim is")
+    _add_choice(hwsim, kinds=False)
+    hwsim.set_defaults(func=_hwsim)
 
     source = commands.add_parser("source", help="unpack the distribution's source in DIR/tree")
     _add_choice(source, kinds=False)
@@ -123,8 +127,13 @@ def _tree(args: argparse.Namespace) -> int:
     return 0
 
 
-def _tdc(args: argparse.Namespace) -> int:
-    print(cache.tdc(args.version))
+def _selftests(args: argparse.Namespace) -> int:
+    print(cache.selftests(args.version))
+    return 0
+
+
+def _hwsim(args: argparse.Namespace) -> int:
+    print(cache.hwsim_source(args.version))
     return 0
 
 

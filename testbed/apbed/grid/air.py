@@ -35,7 +35,7 @@ class Air:
         if self.grid.radio.country != "00":
             lines.append(f"country_code={self.grid.radio.country}")
         lines += hostapd_lines(self.plan, self.grid)
-        if self.grid.radio.security == "wpa2":
+        if self.plan.ap.security == "wpa2":
             lines += ["wpa=2", "wpa_key_mgmt=WPA-PSK", "rsn_pairwise=CCMP"]
             lines.append(f"wpa_passphrase={self._passphrase}")
         return "\n".join(lines) + "\n"
@@ -43,7 +43,7 @@ class Air:
     def supplicant_conf(self) -> str:
         """A station's configuration: this network on this channel, and no other."""
         lines = ["network={", f'\tssid="{SSID}"', f"\tscan_freq={self.frequency_mhz}"]
-        if self.grid.radio.security == "wpa2":
+        if self.plan.ap.security == "wpa2":
             lines += ["\tkey_mgmt=WPA-PSK", "\tproto=RSN", f'\tpsk="{self._passphrase}"', "}"]
         else:
             lines += ["\tkey_mgmt=NONE", "}"]

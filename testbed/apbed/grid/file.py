@@ -31,7 +31,6 @@ GRID_KEYS = {
 RADIO_KEYS = {
     "channel": Key(int, low=1, high=196),
     "country": Key(str),
-    "security": Key(str, "wpa2", choices=("open", "wpa2")),
     "txpower_dbm": Key(float, 0.0, 0, 36),  # 0: the driver's own
 }
 REACHED = {"host": Key(str), "user": Key(str, "root"), "port": Key(int, 22, 1, 65535)}
@@ -71,7 +70,6 @@ class Radio:
 
     channel: int
     country: str
-    security: str
     txpower_dbm: float
 
 

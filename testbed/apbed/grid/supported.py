@@ -36,6 +36,8 @@ def _reasons(plan: Plan, grid: Grid) -> Iterator[str]:
         yield f"medium.channel = {medium.channel!r}: real air has its own losses"
     if medium.hidden or medium.stations:
         yield "medium.hidden and medium.stations: real radios are where they are"
+    if plan.queues:
+        yield "radio = 'queues': real radios have the driver's queues"
     if medium.record:
         yield "medium.record = true: there is no medium to record"
     if plan.sleeps:

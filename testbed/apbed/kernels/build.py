@@ -36,8 +36,14 @@ REPRODUCIBLE = {
 # In a directory that is being built in: its tree has been configured, make may go on there.
 CONFIGURED = "configured"
 
-# Where a kernel tree has tdc.py.
-TDC = "tools/testing/selftests/tc-testing"
+# Where a kernel tree has its own tests, and among them tdc.py.
+SELFTESTS = "tools/testing/selftests"
+TDC = f"{SELFTESTS}/tc-testing"
+# What runs ours among them.
+KSELFTEST = (
+    *(TDC, f"{SELFTESTS}/kselftest", "scripts/subarch.include"),
+    *(f"{SELFTESTS}/{name}" for name in ("Makefile", "lib.mk", "run_kselftest.sh")),
+)
 
 # What external modules and the tools that read a kernel need; the rest of a
 # built tree goes.
@@ -85,11 +91,21 @@ def unpack_source(source: Source, directory: Path, log: Path) -> Path:
         return _unpack(source, directory, log)
 
 
-def unpack_tdc(source: Source, directory: Path, log: Path) -> None:
-    """The kernel's own tests of tc, in `directory`/tree/`TDC`."""
+def unpack_selftests(source: Source, directory: Path, log: Path) -> None:
+    """The kernel's kselftest with its tests of tc, in `directory`/tree/`SELFTESTS`."""
     log.write_text("")
     with signals_as_interrupt():
-        _unpack(source, directory, log, f"*/{TDC}")
+        _unpack(source, directory, log, *(f"linux-source-*/{member}" for member in KSELFTEST))
+
+
+def unpack_hwsim(source: Source, directory: Path, log: Path) -> None:
+    """mac80211_hwsim's source, in `directory`: newer lines have it in a folder of its own."""
+    log.write_text("")
+    with signals_as_interrupt():
+        tree = _unpack(source, directory, log, "*/drivers/net/wireless/*mac80211_hwsim*")
+        for path in tree.rglob("mac80211_hwsim*"):
+            path.rename(directory / path.name)
+        shutil.rmtree(tree)
 
 
 def _configure(recipe: Recipe, tree: Path, log: Path) -> None:

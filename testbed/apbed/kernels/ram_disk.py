@@ -36,13 +36,14 @@ CPUS = 1
 # Of the guest's scripts, and what a kernel starts itself.
 PROGRAMS = (
     *("sh", "mount", "umount", "mkdir", "rm", "ln", "cp", "cat", "cut", "dmesg", "sleep", "sync"),
-    *("insmod", "modprobe", "ip", "tc", "iw", "ethtool", "sysctl", "hostapd"),
+    *("insmod", "modprobe", "ip", "tc", "iw", "ethtool", "sysctl", "hostapd", "wpa_supplicant"),
 )
 PYTHON = Path("/usr/bin/python3")
 REGULATORY = (Path("/lib/firmware/regulatory.db"), Path("/lib/firmware/regulatory.db.p7s"))
 INIT = (GUEST / "ram_init.sh", GUEST / "session.sh")
 # Of the kernel's own: to build a cell, to let out its results; of a pattern all, for tc to find.
 MODULES = ("veth", "virtio_pci", "9pnet_virtio", "9p")
+CIPHERS = ("ccm", "ctr", "aes_generic")  # of CCMP, where the kernel has them apart
 MODULE_PATTERN = re.compile(r"sch_|tcp_(?!diag|probe)")
 FROM_DEPMOD = ("modules.order", "modules.builtin", "modules.builtin.modinfo")
 BOOT_WORDS = (
@@ -70,6 +71,7 @@ class RamGuest:
     out: Path
     seed: int
     memory_mb: int = MEMORY_MB
+    installed: Sequence[Path] = ()  # modules of ours, where modprobe finds them
 
 
 def boot(guest: RamGuest, watchdog: Watchdog) -> Boot:
@@ -221,11 +223,16 @@ def _is_elf(path: Path) -> bool:
 def _add_modules(root: Path, guest: RamGuest) -> None:
     """The kernel's own modules with what they need, and modprobe's tables of them."""
     kernel = guest.kernel
-    names = [name for name in kernel.module_files() if MODULE_PATTERN.match(name)]
+    there = kernel.module_files()
+    names = [name for name in there if name in CIPHERS or MODULE_PATTERN.match(name)]
     for path in kernel.with_dependencies([*MODULES, *guest.modules, *names]).values():
         copy = root / module_path(kernel, path).relative_to("/")
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_bytes(module_bytes(path))
+    extra = root / "lib/modules" / kernel.release / "extra"
+    extra.mkdir()
+    for path in guest.installed:
+        shutil.copy(path, extra)
     for name in FROM_DEPMOD:
         if (table := kernel.modules.parent / name).exists():
             shutil.copy(table, root / "lib/modules" / kernel.release)

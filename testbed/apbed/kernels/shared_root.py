@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Boots a kernel in an emulated machine with the host's file system as its root, read-only, by 9p.
+"""Boots a kernel in an emulated machine whose root is the host's file system, by 9p.
 
-For one command at a time, whose output is what counts. How long the host takes for a file is
-the guest's idle time, so a run that must repeat has its files in memory instead (ram_disk.py).
+For one command at a time, whose output is what counts. What the guest writes stays in its
+memory (overlayfs), and it finds its kernel's modules and ours where modprobe looks, so that
+`tc` and `ip` load what they need as on any machine. How long the host takes for a file is the
+guest's idle time, so a run that must repeat has its files in memory instead (ram_disk.py).
 """
 
 from __future__ import annotations
@@ -15,43 +17,51 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
+from apbed.checkout import BUILD
 from apbed.errors import ApbedError
 from apbed.kernels import qemu
-from apbed.kernels.distro import DistroKernel
+from apbed.kernels.distro import DistroKernel, module_bytes
 from apbed.processes import IDLE_S, LOOK_S, ProcessorTime, signals_as_interrupt, stop_group
 
 MEMORY_MB = 1024
-# For a root by 9p over virtio, in the order they are needed.
-ROOT_MODULES = (
-    *("drivers/virtio/virtio_ring", "drivers/virtio/virtio"),
-    *("drivers/virtio/virtio_pci_legacy_dev", "drivers/virtio/virtio_pci_modern_dev"),
-    *("drivers/virtio/virtio_pci", "fs/netfs/netfs", "fs/fscache/fscache"),
-    *("net/9p/9pnet", "net/9p/9pnet_virtio", "fs/9p/9p"),
-)
+# For a root by 9p over virtio, and for what is written to it.
+ROOT_MODULES = ("virtio_pci", "9pnet_virtio", "9p", "overlay")
+TABLES = ("modules.order", "modules.builtin", "modules.builtin.modinfo")  # for depmod
 STATUS = "apbed-distro-status"
 # A busy host lets an emulated timer look broken (Documentation/admin-guide/kernel-parameters.txt).
 BOOT_WORDS = "console=ttyS0 quiet loglevel=1 panic=-1 no_timer_check"
 
 INIT = """\
 #!/bin/busybox sh
-for module in /modules/*; do [ ! -e "$module" ] || /bin/busybox insmod "$module"; done
+for module in /load/*; do [ ! -e "$module" ] || /bin/busybox insmod "$module"; done
 at=/host
 /bin/busybox mount -t 9p -o trans=virtio,version=9p2000.L,ro,msize=262144,cache=loose host $at
+# A kernel built for a test has no overlayfs; its root stays read-only.
+/bin/busybox mount -t tmpfs none /written
+/bin/busybox mkdir /written/upper /written/work
+if /bin/busybox mount -t overlay -o {overlay} none /root 2> /dev/null; then
+	at=/root
+	/bin/busybox mkdir -p $at/lib/modules
+	/bin/busybox cp -a /tables/. $at/lib/modules
+fi
 /bin/busybox mount -t devtmpfs none $at/dev
 exec > $at/dev/ttyS0 2>&1 < $at/dev/null
 /bin/busybox mount -t proc none $at/proc
 /bin/busybox mount -t sysfs none $at/sys
 /bin/busybox mount -t tmpfs none $at/run
-[ ! -d $at/sys/kernel/tracing ] || /bin/busybox mount -t tracefs none $at/sys/kernel/tracing
-[ ! -d $at/sys/kernel/security ] || /bin/busybox mount -t securityfs none $at/sys/kernel/security
+for place in debug:debugfs tracing:tracefs security:securityfs; do
+	there=$at/sys/kernel/${{place%:*}}
+	[ ! -d "$there" ] || /bin/busybox mount -t "${{place#*:}}" none "$there"
+done
 /bin/busybox mkdir -p $at/run/tmp $at/run/netns
+/bin/busybox ln -s /proc/self/fd $at/dev/fd
+/bin/busybox ln -s fd/1 $at/dev/stdout
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
-export HOME=/run TMPDIR=/run/tmp LANG=C.UTF-8 DISTRO_MODULES={modules}
-/bin/busybox chroot $at /bin/sh -c {command}
-echo "{status} $?"
-echo o > $at/proc/sysrq-trigger
-/bin/busybox sleep 1000
+export HOME=/run TMPDIR=/run/tmp LANG=C.UTF-8
+# The first process itself: programs that the kernel starts, as modprobe, have its root.
+exec /bin/busybox chroot $at /bin/sh -c {command}
 """
+OVERLAY = "lowerdir=/host,upperdir=/written/upper,workdir=/written/work"
 
 
 def boot(kernel: DistroKernel, command: Sequence[str], cpus: int, limit_s: float) -> int:
@@ -78,18 +88,22 @@ def boot(kernel: DistroKernel, command: Sequence[str], cpus: int, limit_s: float
 def _initrd(kernel: DistroKernel, command: Sequence[str], scratch: Path) -> Path:
     """An archive with what mounts the root and runs the command."""
     root = scratch / "root"
-    for part in ("bin", "modules", "host"):
+    for part in ("bin", "load", "tables", "host", "root", "written"):
         (root / part).mkdir(parents=True)
     shutil.copy(kernel.packages / "bin/busybox", root / "bin")
-    for number, name in enumerate(() if kernel.image else ROOT_MODULES):
-        module = kernel.modules / f"{name}.ko"
-        if not module.exists():
-            raise ApbedError(f"the kernel has no {name}.ko: its root cannot be mounted")
-        shutil.copy(module, root / "modules" / f"{number:02}.ko")
-    there = f"cd {shlex.quote(str(Path.cwd()))} && {shlex.join(command)}"
+    if not kernel.image:
+        needed = kernel.with_dependencies(ROOT_MODULES).values()
+        for number, module in enumerate(needed):
+            (root / "load" / f"{number:02}.ko").write_bytes(module_bytes(module))
+        _module_tables(kernel, root / "tables")
+    lines = [
+        f"(cd {shlex.quote(str(Path.cwd()))} && {shlex.join(command)})",
+        f'echo "{STATUS} $?"',
+        "echo o > /proc/sysrq-trigger",
+        "sleep 1000",
+    ]
     init = root / "init"
-    modules = shlex.quote("" if kernel.image else str(kernel.modules))
-    init.write_text(INIT.format(modules=modules, command=shlex.quote(there), status=STATUS))
+    init.write_text(INIT.format(overlay=OVERLAY, command=shlex.quote("\n".join(lines))))
     init.chmod(0o755)
     names = "\n".join(str(path.relative_to(root)) for path in sorted(root.rglob("*")))
     pack = ["cpio", "-o", "-H", "newc", "--quiet"]
@@ -97,6 +111,22 @@ def _initrd(kernel: DistroKernel, command: Sequence[str], scratch: Path) -> Path
     initrd = scratch / "initrd"
     initrd.write_bytes(done.stdout)
     return initrd
+
+
+def _module_tables(kernel: DistroKernel, tables: Path) -> None:
+    """What the guest has in /lib/modules: links to the kernel's modules and to ours, if built."""
+    with tempfile.TemporaryDirectory(prefix="apbed-modules-") as name:
+        release = Path(name, "lib/modules", kernel.release)
+        release.mkdir(parents=True)
+        (release / "kernel").symlink_to(kernel.modules)
+        ours = BUILD / "modules" / f"{kernel.release}-x86_64"
+        if ours.is_dir():
+            (release / "extra").symlink_to(ours)
+        for table in TABLES:
+            if (known := kernel.modules.parent / table).exists():
+                shutil.copy(known, release)
+        subprocess.run(["/sbin/depmod", "-b", name, kernel.release], check=True)
+        shutil.copytree(release, tables / kernel.release, symlinks=True)
 
 
 def _command_line(kernel: DistroKernel, initrd: Path, cpus: int) -> list[str]:
