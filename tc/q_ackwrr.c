@@ -73,9 +73,8 @@ static int ackwrr_parse_copt(struct qdisc_util *qu, int argc, char **argv,
 
 static int ackwrr_print_qopt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
 {
-	(void)qu;
 	(void)f;
-	qdisc_options_print(ackwrr_options, opt);
+	qdisc_options_print(qu->id, ackwrr_options, opt);
 	return 0;
 }
 
@@ -100,11 +99,10 @@ static int ackwrr_print_xstats(struct qdisc_util *qu, FILE *f,
 {
 	struct tc_ackwrr_xstats st;
 
-	(void)qu;
 	(void)f;
 	if (!xstats)
 		return 0;
-	xstats_copy(&st, sizeof(st), xstats);
+	xstats_read(qu->id, &st, sizeof(st), xstats);
 
 	print_count("enqueued", "  enqueued %" PRIu64, st.enqueued);
 	print_count("purged", " purged %" PRIu64, st.purged);

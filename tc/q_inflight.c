@@ -41,9 +41,8 @@ static int inflight_parse_qopt(struct qdisc_util *qu, int argc, char **argv,
 static int inflight_print_qopt(struct qdisc_util *qu, FILE *f,
 			       struct rtattr *opt)
 {
-	(void)qu;
 	(void)f;
-	qdisc_options_print(inflight_options, opt);
+	qdisc_options_print(qu->id, inflight_options, opt);
 	return 0;
 }
 
@@ -52,11 +51,10 @@ static int inflight_print_xstats(struct qdisc_util *qu, FILE *f,
 {
 	struct tc_inflight_xstats st;
 
-	(void)qu;
 	(void)f;
 	if (!xstats)
 		return 0;
-	xstats_copy(&st, sizeof(st), xstats);
+	xstats_read(qu->id, &st, sizeof(st), xstats);
 	print_below(&st);
 	return 0;
 }

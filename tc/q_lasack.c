@@ -109,9 +109,8 @@ static int lasack_parse_qopt(struct qdisc_util *qu, int argc, char **argv,
 
 static int lasack_print_qopt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
 {
-	(void)qu;
 	(void)f;
-	qdisc_options_print(lasack_options, opt);
+	qdisc_options_print(qu->id, lasack_options, opt);
 	return 0;
 }
 
@@ -120,11 +119,10 @@ static int lasack_print_xstats(struct qdisc_util *qu, FILE *f,
 {
 	struct tc_lasack_xstats st;
 
-	(void)qu;
 	(void)f;
 	if (!xstats)
 		return 0;
-	xstats_copy(&st, sizeof(st), xstats);
+	xstats_read(qu->id, &st, sizeof(st), xstats);
 
 	print_count("flows", "  flows %" PRIu64, st.flows);
 	print_count("pushed_out", " pushed_out %" PRIu64, st.pushed_out);

@@ -283,13 +283,48 @@ static void option_print(const struct qdisc_option *option, struct rtattr **tb)
 		value_print(option, option->second_name, second);
 }
 
-void qdisc_options_print(const struct qdisc_option *options,
-			  struct rtattr *opt)
+/* Once: a machine may have many such queue disciplines. */
+static void note_version(const char *qdisc, bool newer)
+{
+	static bool noted;
+
+	if (noted)
+		return;
+	noted = true;
+	fprintf(stderr, newer ?
+		"%s: the module is newer than tc's plugin, which does not show all it says: install the module's lasack-tools\n" :
+		"%s: the module is older than tc's plugin: what it does not count is shown as 0; unload it and load the new one\n",
+		qdisc);
+}
+
+/* Whether the kernel told of an option that the table does not have. */
+static bool has_unknown(const struct qdisc_option *options, const struct rtattr *opt)
+{
+	const struct rtattr *attribute = RTA_DATA(opt);
+	int left = RTA_PAYLOAD(opt), newest = 0;
+
+	for (; options->name; options++) {
+		if (options->attribute > newest)
+			newest = options->attribute;
+		if (options->second > newest)
+			newest = options->second;
+	}
+	for (; RTA_OK(attribute, left); attribute = RTA_NEXT(attribute, left)) {
+		if ((attribute->rta_type & NLA_TYPE_MASK) > newest)
+			return true;
+	}
+	return false;
+}
+
+void qdisc_options_print(const char *qdisc, const struct qdisc_option *options,
+			 struct rtattr *opt)
 {
 	struct rtattr *tb[OPTIONS_MAX + 1];
 
 	if (!opt)
 		return;
+	if (has_unknown(options, opt))
+		note_version(qdisc, true);
 	parse_rtattr_flags(tb, OPTIONS_MAX, RTA_DATA(opt), RTA_PAYLOAD(opt),
 			   NLA_F_NESTED);
 	for (; options->name; options++)
@@ -302,6 +337,13 @@ void xstats_copy(void *to, size_t size, const struct rtattr *xstats)
 
 	memset(to, 0, size);
 	memcpy(to, RTA_DATA(xstats), there < size ? there : size);
+}
+
+void xstats_read(const char *qdisc, void *to, size_t size, const struct rtattr *xstats)
+{
+	if (RTA_PAYLOAD(xstats) != size)
+		note_version(qdisc, RTA_PAYLOAD(xstats) > size);
+	xstats_copy(to, size, xstats);
 }
 
 static void print_backpressure(__u32 state)

@@ -50,11 +50,18 @@ int qdisc_options_parse(const char *qdisc, const struct qdisc_option *options,
 
 /**
  * qdisc_options_print() - print all options of TCA_OPTIONS
+ * @qdisc: its name, for a line on stderr if the module is newer than this file
  * @options: what the qdisc has
  * @opt: TCA_OPTIONS, or NULL
  */
-void qdisc_options_print(const struct qdisc_option *options,
-			  struct rtattr *opt);
+void qdisc_options_print(const char *qdisc, const struct qdisc_option *options,
+			 struct rtattr *opt);
+
+/**
+ * xstats_read() - xstats_copy() of a qdisc's statistics
+ * @qdisc: its name, for a line on stderr if the module is older or newer
+ */
+void xstats_read(const char *qdisc, void *to, size_t size, const struct rtattr *xstats);
 
 /**
  * xstats_copy() - statistics of a kernel module older or newer than this file

@@ -27,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # python3 -I leave
 from apbed.scenario.plan import Plan, Programs, read
 from guest.commands import CellError, next_multiple, seconds_between, sleep_until
 from guest.network import Network
+from guest.own_queues import OwnQueues
 from guest.programs import Running
 from guest.radios import Radios
 from guest.traffic import Traffic
@@ -43,6 +44,7 @@ class Cell:
         self.running = Running(run_dir)
         self.network = Network(run_dir, plan, programs)
         self.radios = Radios(plan, programs, self.running, self.network)
+        self.own_queues = OwnQueues(run_dir, plan)
         self.traffic = Traffic(run_dir, plan, programs, self.running)
 
     def set_up(self, progress: Path) -> None:
@@ -71,15 +73,18 @@ def measure(cell: Cell, record: dict[str, Any]) -> None:
     sleep_until(t0)
     cell.radios.mark()
     cell.network.snapshot("qdisc_start.json")
+    cell.own_queues.sample(t0)
     for moment in seconds_between(t0, t1):
         sleep_until(moment)
         cell.radios.power_save(moment - t0)
         progress.write_text(f"{moment - t0:.0f}\n")
         cell.running.check()
         cell.network.watch(t0)
+        cell.own_queues.sample(t0)
     cell.traffic.end()
     cell.radios.freeze()
     cell.network.snapshot("qdisc.json")
+    cell.own_queues.write(t0)
     cell.network.counters()
     record |= {"tcp_rmem": cell.network.receive_buffers(), "tries": cell.radios.tries}
     cell.running.stop("dcfmedium")

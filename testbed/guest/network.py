@@ -90,7 +90,8 @@ class Network:
             bound = ["root", "handle", "1:", "inflight", "limit", str(queue.inflight)]
             run(inside(namespace, [*replace, *bound]), env=self.tc_env)
             where = ["parent", "1:1"]
-        words = [*replace, *where, "handle", "2:", *shlex.split(queue.qdisc)]
+        handle = ["handle", "2:"] if queue.qdisc != "noqueue" else []
+        words = [*replace, *where, *handle, *shlex.split(queue.qdisc)]
         run(inside(namespace, words), env=self.tc_env)
 
     def snapshot(self, name: str) -> None:

@@ -72,7 +72,8 @@ class Radios:
         """Load the kernel modules: one radio for the access point and one per station."""
         for module in self.programs.modules:
             run(["insmod", module])
-        run(["insmod", self.programs.hwsim, f"radios={len(self.stations) + 1}"])
+        words = [f"radios={len(self.stations) + 1}", *queue_words(self.plan)]
+        run(["insmod", self.programs.hwsim, *words])
 
     def medium(self) -> None:
         """Put the radios on the air of dcfmedium; without it hwsim's own would be perfect."""
@@ -167,6 +168,24 @@ class Radios:
                 phy = f"phy{station_number(sleep.station)}"
                 control = Path(f"/sys/kernel/debug/ieee80211/{phy}/hwsim/ps")
                 control.write_text("1" if asleep else "0")
+
+
+def queue_words(plan: Plan) -> list[str]:
+    """Parameters of the lab's radio driver: the access point's value, then the stations'."""
+    if not plan.queues:
+        return []
+    roles = (plan.ap, plan.station)
+    frames = [role.hw_frames if role.radio == "queues" else 0 for role in roles]
+    fairness = [int(role.airtime_fairness) for role in roles]
+    limits = [int(role.aql) for role in roles]
+    return [
+        f"{name}={first},{others}"
+        for name, (first, others) in {
+            "hw_frames": frames,
+            "airtime_fairness": fairness,
+            "aql": limits,
+        }.items()
+    ]
 
 
 def air_words(medium: Medium) -> list[str]:

@@ -105,6 +105,51 @@ def test_the_kernel_chooses_among_rates_that_the_guest_offers(tmp_path: Path) ->
     load(tmp_path, CELL, "medium.rates=kernel", "medium.phy=erp-ofdm-54-longslot")
 
 
+QUEUES = ("ap.radio=queues", "station.radio=queues")
+
+
+@pytest.mark.parametrize(
+    ("settings", "line"),
+    [
+        (["ap.radio=iwlwifi"], "ap.radio = 'iwlwifi': expected one of direct, queues"),
+        (["ap.hw_frames=0"], "ap.hw_frames = 0: expected at least 1"),
+        (["station.hw_frames=65"], "station.hw_frames = 65: expected at most 64"),
+        (["ap.aql=1"], "ap.aql = 1: expected true or false"),
+        (["ap.aql=true"], "ap.aql = true: expected only with ap.radio = 'queues'"),
+        (
+            ["ap.radio=queues", "station.airtime_fairness=true"],
+            "station.airtime_fairness = true: expected only with station.radio = 'queues'",
+        ),
+        (
+            ["station.radio=queues", "ap.qdisc=noqueue"],
+            "ap.qdisc = 'noqueue': expected ap.radio = 'queues' with it; below a direct radio's "
+            "device nothing holds packets",
+        ),
+        (
+            [*QUEUES, "station.qdisc=noqueue"],
+            "station.inflight = 1: expected 0 with noqueue, which holds nothing back",
+        ),
+        (["vng.radio=queues"], "unknown key 'vng.radio'; did you mean 'ap.radio'?"),
+    ],
+)
+def test_a_radio_and_its_queue_fit(tmp_path: Path, settings: list[str], line: str) -> None:
+    with pytest.raises(ApbedError) as refused:
+        load(tmp_path, CELL, *settings)
+    assert str(refused.value) == f"cell.toml: {line}"
+
+
+def test_radios_are_direct_unless_said(tmp_path: Path) -> None:
+    plan = load(tmp_path, CELL).runs[0].plan
+    assert (plan.ap.radio, plan.station.radio, plan.queues) == ("direct", "direct", False)
+    noqueue = ("ap.qdisc=noqueue", "station.qdisc=noqueue", "station.inflight=0")
+    plan = load(tmp_path, CELL, *QUEUES, *noqueue, "ap.airtime_fairness=true").runs[0].plan
+    assert plan.queues
+    assert (plan.ap.airtime_fairness, plan.station.airtime_fairness) == (True, False)
+    assert (plan.ap.hw_frames, plan.ap.aql) == (8, False)
+    assert Plan.from_json(plan.to_json()) == plan
+    assert load(tmp_path, CELL, "station.radio=queues").runs[0].plan.queues
+
+
 def test_edca_has_categories_for_32_radios(tmp_path: Path) -> None:
     with pytest.raises(ApbedError) as refused:
         load(tmp_path, CELL, "medium.edca=default", "station.count=32")

@@ -26,7 +26,7 @@ OPERATIONS = (
     "'qdisc/random_operations.py 2000' 'qdisc/random_operations.py --stopping 1000' "
     "qdisc/refusals.py qdisc/ack_queue.py"
 )
-STOCK = ("6.1", "6.12")  # lines whose headers this machine's compiler can use
+ACCESS_POINTS = '"wifi/access_points.py $(.venv/bin/apbed kernel path)/mac80211_hwsim.ko"'
 STOCK_SMOKE = (
     "make -s stock && .venv/bin/python -m tests.stock.selftests qdisc/autoload.sh tc-testing"
 )
@@ -54,6 +54,7 @@ def suites() -> list[Suite]:
         Suite("operations", _boot(DEBUG, f"{LAB}/watched.sh {OPERATIONS}")),
         Suite("ackskip-module", f"{TCP}/ackskip_module.sh short", may_skip=DISTRO),
         Suite("ack-skip", _boot(DEFAULT, f"{LAB}/each.sh {ACK_SKIP}")),
+        Suite("access-points", _boot(DEFAULT, f"{LAB}/watched.sh {ACCESS_POINTS}")),
         Suite("fuzz-netlink", _boot(DEBUG, f"{LAB}/watched.sh 'qdisc/fuzz_netlink.py 6000'")),
         Suite("attacks", _boot(DEFAULT, f"{QDISC}/attacks.sh")),
         Suite("kunit-debug", _boot(DEBUG, KUNIT)),
@@ -109,13 +110,17 @@ def _static() -> Iterator[Suite]:
     packaging = ["packaging/attach/*", "packaging/debian/*.p*"]
     packaging += ["packaging/openwrt/*/files/*.init", "packaging/openwrt/*/files/*.hotplug"]
     shell = _sources(*patterns, *packaging, ".ci/run")
-    yield Suite("sparse", f"{modules} OUT=../build/sparse sparse 2>&1 | {clean}", single=True)
+    radio = 'make -C testbed/radio KDIR="$(.venv/bin/apbed kernel tree)" ARCH=um'
+    source = 'SOURCE="$(.venv/bin/apbed kernel hwsim)"'
+    sparse = f"{modules} OUT=../build/sparse sparse; {radio} {source} OUT=../../build/sparse-radio"
+    yield Suite("sparse", f"{{ {sparse} sparse; }} 2>&1 | {clean}", single=True)
     # What ARCH=um has no ftrace for.
     yield Suite("sparse-x86_64", f"{_sparse_x86()} 2>&1 | {clean}", slow=True, single=True)
     cocci = "coccinelle and ocaml-nox"
     yield Suite("coccicheck", "scripts/coccicheck.sh", slow=True, may_skip=cocci)
     yield Suite("shellcheck", f"shellcheck -x {shell}", single=True)
-    yield Suite("checkpatch", f"{modules} checkpatch", single=True)
+    checkpatch = f"{modules} checkpatch && {radio} checkpatch"
+    yield Suite("checkpatch", checkpatch, single=True)
     yield Suite("ruff", ".venv/bin/ruff check . && .venv/bin/ruff format --check .", single=True)
 
 
@@ -174,7 +179,7 @@ def _smp() -> Iterator[Suite]:
 
 def _stock() -> Iterator[Suite]:
     """Every self-test in stock kernels: `make check-kernels`."""
-    for version in STOCK:
+    for version in VERSIONS:
         for target in ("qdisc", "tcp", "tc-testing"):
             command = f".venv/bin/python -m tests.stock.selftests --kernel {version} {target}"
             yield Suite(f"stock-{version}-{target}", command, slow=True, may_skip=DISTRO)

@@ -17,7 +17,7 @@ SELFTESTS = REPOSITORY / "selftests"
 LIB_MK = "all:\n\t@echo $(TEST_PROGS) $(TEST_PROGS_EXTENDED): $(TEST_FILES)\n"
 
 
-@pytest.mark.parametrize("folder", ["lib", "qdisc", "tcp", "tc-testing"])
+@pytest.mark.parametrize("folder", ["lib", "qdisc", "tcp", "tc-testing", "wifi"])
 def test_every_file_is_named(folder: str, tmp_path: Path) -> None:
     (tmp_path / "lib.mk").write_text(LIB_MK)
     shutil.copytree(SELFTESTS / folder, tmp_path / "lasack" / folder)

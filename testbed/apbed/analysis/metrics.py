@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-from apbed.analysis import response
+from apbed.analysis import own_queues, response
 from apbed.analysis.run_directory import (
     Delays,
     FlowTrace,
@@ -161,6 +161,7 @@ def measure(run_dir: Path) -> Json:
         "tcp": tcp_counters(read_object(run_dir / "counters.json")),
         "medium": medium_summary(read_object(run_dir / "medium.json")),
         "qdisc": read_list(run_dir / "qdisc.json"),
+        "mac80211": own_queues.summary(run_dir),
     }
 
 

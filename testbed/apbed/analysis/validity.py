@@ -4,7 +4,8 @@
 Principle: a run is right or it is invalid, never an outlier. A module that did not load, a
 medium that lost a frame or a kernel that warned can leave results that look plausible, and
 even good; so each run has to prove that nothing of the kind happened, and that its packets
-went through the queue under test: what the scheduler sent must be what the medium was given.
+went through the queue under test: what the scheduler sent must be what the medium was given, or,
+with a radio that pulls from mac80211's own queues, what these let go.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from apbed.analysis import own_queues
 from apbed.analysis.run_directory import (
     Json,
     read_flow_lines,
@@ -47,6 +49,7 @@ def why_invalid(run_dir: Path) -> str | None:
         _medium_error,
         _flow_error,
         _wrong_qdisc,
+        _bypassed_own_queues,
         _bypassed_qdisc,
     )
     return next((why for check in checks if (why := check(run_dir))), None)
@@ -162,21 +165,51 @@ def _wrong_qdisc(run_dir: Path) -> str | None:
 
 def _bypassed_qdisc(run_dir: Path) -> str | None:
     """The medium is marked when qdisc_start.json is taken, so both count the same time."""
-    depth = len(_object(run_dir, "guest.json")["qdisc_expected"])
+    below = own_queues.of_machine(run_dir, "ap")
+    expected = _object(run_dir, "guest.json")["qdisc_expected"]
+    if expected == ["noqueue"] and below is not None:
+        return None  # it counts nothing; those below it do
+    depth = len(expected)
     start, end = (qdisc_chain(_list(run_dir, name))[depth - 1] for name in LISTS)
     sent = int(end.get("packets", 0)) - int(start.get("packets", 0))
-    stations = _object(run_dir, "medium.json").get("stations", [])
-    # With EDCA its other access categories are ap-bk, ap-vi and ap-vo.
-    found = [one["data_frames_in"] for one in stations if one["name"].split("-")[0] == "ap"]
-    if not found:
+    frames = _frames(run_dir)
+    if frames is None:
         return "the medium has no station named ap"
-    frames = sum(found)
     if sent <= 0:
         return f"no packet went through {end.get('kind')}; the medium got {frames} frames"
     apart = max(PACKETS_APART, SHARE_APART * frames)
-    if not -apart <= sent - frames <= apart + _withheld(run_dir):
+    kept = _withheld(run_dir)
+    if below is not None:
+        kept += below["drops"] + below["backlog_at_end"]
+    if not -apart <= sent - frames <= apart + kept:
         return f"{end.get('kind')} sent {sent} packets but the medium got {frames} frames"
     return None
+
+
+def _bypassed_own_queues(run_dir: Path) -> str | None:
+    """What mac80211's own queues let go must be what the medium got."""
+    plan, frames = read_plan(run_dir), _frames(run_dir)
+    if plan is None or plan.ap.radio != "queues":
+        return None
+    queues = own_queues.of_machine(run_dir, "ap")
+    if queues is None:
+        return "mac80211.json does not say what waited in the access point's own queues"
+    if frames is None:
+        return "the medium has no station named ap"
+    if not queues["packets"]:
+        return f"no packet went through mac80211's queues; the medium got {frames} frames"
+    apart = max(PACKETS_APART, SHARE_APART * frames)
+    if abs(queues["packets"] - frames) > apart:
+        return f"mac80211's queues sent {queues['packets']} packets, the medium got {frames} frames"
+    return None
+
+
+def _frames(run_dir: Path) -> int | None:
+    """Data frames that the medium got from the access point, or None if it does not know it."""
+    stations = _object(run_dir, "medium.json").get("stations", [])
+    # With EDCA its other access categories are ap-bk, ap-vi and ap-vo.
+    found = [one["data_frames_in"] for one in stations if one["name"].split("-")[0] == "ap"]
+    return sum(found) if found else None
 
 
 def _withheld(run_dir: Path) -> int:

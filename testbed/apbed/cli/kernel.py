@@ -56,6 +56,10 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     _add_choice(selftests, kinds=False)
     selftests.set_defaults(func=_selftests)
 
+    hwsim = commands.add_parser("hwsim", help="print where the source of mac80211_hwsim is")
+    _add_choice(hwsim, kinds=False)
+    hwsim.set_defaults(func=_hwsim)
+
     source = commands.add_parser("source", help="unpack the distribution's source in DIR/tree")
     _add_choice(source, kinds=False)
     source.add_argument("directory", type=Path, metavar="DIR", help="where to make tree/")
@@ -125,6 +129,11 @@ def _tree(args: argparse.Namespace) -> int:
 
 def _selftests(args: argparse.Namespace) -> int:
     print(cache.selftests(args.version))
+    return 0
+
+
+def _hwsim(args: argparse.Namespace) -> int:
+    print(cache.hwsim_source(args.version))
     return 0
 
 

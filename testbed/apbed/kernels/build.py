@@ -98,6 +98,16 @@ def unpack_selftests(source: Source, directory: Path, log: Path) -> None:
         _unpack(source, directory, log, *(f"linux-source-*/{member}" for member in KSELFTEST))
 
 
+def unpack_hwsim(source: Source, directory: Path, log: Path) -> None:
+    """mac80211_hwsim's source, in `directory`: newer lines have it in a folder of its own."""
+    log.write_text("")
+    with signals_as_interrupt():
+        tree = _unpack(source, directory, log, "*/drivers/net/wireless/*mac80211_hwsim*")
+        for path in tree.rglob("mac80211_hwsim*"):
+            path.rename(directory / path.name)
+        shutil.rmtree(tree)
+
+
 def _configure(recipe: Recipe, tree: Path, log: Path) -> None:
     """Write the tree's .config; ApbedError naming the symbols Kconfig refused."""
     make = ["make", f"ARCH={recipe.arch}"]

@@ -23,6 +23,7 @@ from apbed.kernels.build import (
     BuildRecord,
     build_kernel,
     prepare_tree,
+    unpack_hwsim,
     unpack_selftests,
     unpack_source,
 )
@@ -242,3 +243,26 @@ def selftests(version: str | None = None) -> Path:
             with whole(final) as directory:
                 unpack_selftests(source, directory, cache_dir() / f"{name}.log")
     return final / "tree" / SELFTESTS
+
+
+def hwsim_source(version: str | None = None) -> Path:
+    """The directory with the source of a lab kernel's mac80211_hwsim, unpacked now unless cached.
+
+    Raises ApbedError if there is no such lab kernel, or if the package it was built of is gone.
+    """
+    kernel = find(version)
+    if kernel is None:
+        raise ApbedError(f"no lab kernel {version or default_version()}; build it first")
+    name = f"hwsim-{kernel.version}-{kernel.source.replace('~', '_')}"
+    final = cache_dir() / name
+    with locked(name):
+        if not final.exists():
+            source = _locate(kernel.version)
+            if source.package_version != kernel.source:
+                raise ApbedError(
+                    f"{kernel.linux.parent} was built of {kernel.source}, and the distribution "
+                    f"has {source.package_version} now; remove that directory and build it again"
+                )
+            with whole(final) as directory:
+                unpack_hwsim(source, directory, cache_dir() / f"{name}.log")
+    return final

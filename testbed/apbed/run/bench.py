@@ -29,6 +29,7 @@ class Bench:
     tc_lib_dir: Path
     modules: tuple[Path, ...]
     modules_of: dict[str, Path]  # tc's word -> module to load beside these
+    radio: Path  # the driver of radios that pull from mac80211's queues; not every kernel has it
 
     def digests(self) -> dict[str, str]:
         """SHA-256 of everything that runs and is ours, by name."""
@@ -38,17 +39,23 @@ class Bench:
     def files(self) -> list[Path]:
         """What a guest needs besides its own programs and scripts."""
         ours = [self.dcfmedium, self.flowgen, *self.modules, *self.modules_of.values()]
+        ours += [self.radio] if self.radio.exists() else []
         return ours + sorted(self.tc_lib_dir.glob("q_*.so"))
 
     def programs(self, plan: Plan) -> Programs:
-        """What this plan needs of it."""
+        """What this plan needs of it; ApbedError if it lacks the plan's radio."""
+        if plan.queues and not self.radio.exists():
+            raise ApbedError(
+                f"radio = 'queues': {self.radio.relative_to(REPOSITORY)} is missing; only the lab "
+                "kernel of 6.1 has that radio, after `make all`"
+            )
         words = [*shlex.split(plan.ap.qdisc), *shlex.split(plan.station.qdisc)]
         named = [self.modules_of[word] for word in MODULES_OF if word in words]
         inside = self.machine.inside
         modules = [*self.machine.needs, *map(inside, [*self.modules, *named])]
         return Programs(
             modules=tuple(map(str, modules)),
-            hwsim=str(self.machine.hwsim),
+            hwsim=str(inside(self.radio) if plan.queues else self.machine.hwsim),
             dcfmedium=str(inside(self.dcfmedium)),
             flowgen=str(inside(self.flowgen)),
             tc_lib_dir=str(inside(self.tc_lib_dir)),
@@ -66,6 +73,7 @@ def find(version: str, backend: str = "uml") -> Bench:
         BUILD / "tc",
         tuple(modules / f"{name}.ko" for name in MODULES),
         {word: modules / f"{name}.ko" for word, name in MODULES_OF.items()},
+        BUILD / "radio" / machine.modules / "lab_radio.ko",
     )
     needed = (*found.modules, *found.modules_of.values())
     for path in (found.dcfmedium, found.flowgen, found.tc_lib_dir, *needed):

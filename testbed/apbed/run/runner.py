@@ -60,6 +60,8 @@ def run_all(
     all running guests.
     """
     benches = {name: bench.find(name, backend) for name in {run.kernel for run in scenario.runs}}
+    for run in scenario.runs:
+        benches[run.kernel].programs(run.plan)
     digests = {name: entry.digests() for name, entry in benches.items()}
     out.mkdir(parents=True, exist_ok=True)
     cancel = threading.Event()

@@ -138,6 +138,8 @@ def _run(values: Values, swept: Sequence[str], tables: _Tables, *, loaded: bool)
 def _plan(values: Values, tables: _Tables, *, loaded: bool) -> Plan:
     if values["warmup_s"] >= values["duration_s"]:
         raise ApbedError("warmup_s: expected less than duration_s")
+    for role in ("ap", "station"):
+        radio.check_queues(role, values)
     mixed = flows.of_mix(values["mix"])
     count = max(values["station.count"], len(mixed))
     cell = flows.Cell(station_names(count), values["duration_s"])

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-SCHEMA = 2
+SCHEMA = 3
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,10 @@ class AccessPoint:
     qdisc: str
     inflight: int
     watch: bool  # keep the qdisc's statistics of every second
+    radio: str  # "direct", or "queues": frames wait in mac80211's own queues
+    hw_frames: int  # with queues: of an access category in hardware at most
+    airtime_fairness: bool
+    aql: bool
     security: str = "open"  # or "wpa2": CCMP with a passphrase
 
 
@@ -49,7 +53,11 @@ class Stations:
 
     count: int
     qdisc: str
-    inflight: int  # as the access point's
+    inflight: int  # as the access point's, and the radio too
+    radio: str
+    hw_frames: int
+    airtime_fairness: bool
+    aql: bool
     retry: int  # attempts at a frame; 0: as the medium's
     window: int  # bytes, the largest receive window; 0: the kernel chooses
     sysctls: dict[str, int | str]
@@ -118,6 +126,11 @@ class Plan:
     flows: tuple[Flow, ...]
     transfers: tuple[Flow, ...]  # of the workload, by start
     sleeps: tuple[Sleep, ...]
+
+    @property
+    def queues(self) -> bool:
+        """Whether any radio takes its frames from mac80211's own queues."""
+        return "queues" in (self.ap.radio, self.station.radio)
 
     @property
     def stations(self) -> list[str]:

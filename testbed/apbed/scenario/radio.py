@@ -8,7 +8,8 @@ the fields' values, as it does `medium.phy`, `medium.edca` and `medium.channel`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from apbed.errors import ApbedError
 
@@ -32,6 +33,26 @@ def check_rates(rates: str, phy: str) -> None:
     if rates == "kernel" and not phy.startswith(KERNEL_RATES):
         raise ApbedError(
             f"medium.rates = 'kernel': expected medium.phy to be hrdsss-11 or erp-ofdm, not {phy!r}"
+        )
+
+
+def check_queues(role: str, values: Mapping[str, Any]) -> None:
+    """ApbedError if a role's queue and radio do not fit each other; `role` is "ap" or "station"."""
+    qdisc, inflight = values[f"{role}.qdisc"], values[f"{role}.inflight"]
+    queues = values[f"{role}.radio"] == "queues"
+    for key in ("airtime_fairness", "aql"):
+        if values[f"{role}.{key}"] and not queues:
+            raise ApbedError(f"{role}.{key} = true: expected only with {role}.radio = 'queues'")
+    if qdisc.split()[:1] != ["noqueue"]:
+        return
+    if not queues:
+        raise ApbedError(
+            f"{role}.qdisc = {qdisc!r}: expected {role}.radio = 'queues' with it; "
+            "below a direct radio's device nothing holds packets"
+        )
+    if inflight:
+        raise ApbedError(
+            f"{role}.inflight = {inflight}: expected 0 with noqueue, which holds nothing back"
         )
 
 

@@ -292,6 +292,20 @@ static void classify(struct front_end *fe, struct pending_frame *frame)
 	};
 }
 
+/*
+ * A station's rate holds in both directions: data to it is as slow, unless the
+ * sender has a rate of its own. 0: the core decides.
+ */
+static unsigned int receivers_rate(const struct front_end *fe, int from,
+				   const struct mac_frame *frame)
+{
+	const struct mac_station *stations = fe->mac.stations;
+
+	if (frame->basic_rate || frame->to < 0 || stations[from].config.rate)
+		return 0;
+	return stations[frame->to].config.rate;
+}
+
 static void on_frame(void *ctx, const struct hwsim_frame *hwsim)
 {
 	struct front_end *fe = ctx;
@@ -316,6 +330,7 @@ static void on_frame(void *ctx, const struct hwsim_frame *hwsim)
 	memcpy(frame->bytes, hwsim->bytes, hwsim->length);
 	frame->hwsim.bytes = frame->bytes;
 	classify(fe, frame);
+	frame->mac.rate = receivers_rate(fe, from, &frame->mac);
 	if (fe->options.config.kernel_rates &&
 	    !hwsim_rate_chain(&hwsim->rates, hwsim->freq, fe->options.config.phy,
 			      &frame->mac.chain))

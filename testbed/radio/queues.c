@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A simulated radio that pulls its frames from mac80211's own queues.
+ *
+ * mac80211 keeps a queue with fq_codel for each station and TID. A driver asks
+ * which station is next (ieee80211_next_txq) and takes a frame from its queue
+ * (ieee80211_tx_dequeue). Here it takes one frame a turn, as long as fewer than
+ * hw_frames of that access category have no TX status yet, when mac80211 has
+ * new frames and at each TX status. So with airtime fairness and airtime queue
+ * limits (AQL) off, stations share by frames, round robin.
+ *
+ * With airtime fairness the airtime of data frames sent to a station, at all
+ * their attempts, and received from it is registered with mac80211, as ath9k
+ * and mt76 do. mac80211's own functions compute it from the rates.
+ */
+#include <linux/if_ether.h>
+#include <linux/ieee80211.h>
+#include <linux/module.h>
+#include <linux/rcupdate.h>
+#include "queues.h"
+
+/* Each parameter has a value for the first radio and one for all others. */
+#define ROLES	2
+
+/* Beyond that the radio would drop frames: see MAX_QUEUE of mac80211_hwsim.c. */
+#define HW_FRAMES_MAX	64
+
+static unsigned int hw_frames[ROLES];
+module_param_array(hw_frames, uint, NULL, 0444);
+MODULE_PARM_DESC(hw_frames, "Frames of an access category in hardware (0: not from mac80211's queues)");
+
+static bool airtime_fairness[ROLES];
+module_param_array(airtime_fairness, bool, NULL, 0444);
+MODULE_PARM_DESC(airtime_fairness, "Share airtime equally among stations");
+
+static bool aql[ROLES];
+module_param_array(aql, bool, NULL, 0444);
+MODULE_PARM_DESC(aql, "Limit the airtime of the frames in hardware (AQL)");
+
+static unsigned int role(unsigned int idx)
+{
+	return min_t(unsigned int, idx, ROLES - 1);
+}
+
+bool radio_queues_wanted(unsigned int idx)
+{
+	return hw_frames[role(idx)];
+}
+
+void radio_queues_init(struct radio_queues *queues, struct ieee80211_hw *hw,
+		       unsigned int idx, struct sk_buff_head *in_hardware,
+		       radio_tx_fn tx)
+{
+	spin_lock_init(&queues->lock);
+	queues->hw = hw;
+	queues->in_hardware = in_hardware;
+	queues->tx = tx;
+	queues->hw_frames = min_t(unsigned int, hw_frames[role(idx)], HW_FRAMES_MAX);
+	if (!queues->hw_frames)
+		return;
+	queues->airtime = airtime_fairness[role(idx)];
+	if (queues->airtime)
+		wiphy_ext_feature_set(hw->wiphy, NL80211_EXT_FEATURE_AIRTIME_FAIRNESS);
+	if (aql[role(idx)])
+		wiphy_ext_feature_set(hw->wiphy, NL80211_EXT_FEATURE_AQL);
+}
+
+static bool has_room(struct radio_queues *queues, u8 ac)
+{
+	struct sk_buff_head *list = queues->in_hardware;
+	unsigned int frames = 0;
+	struct sk_buff *skb;
+	unsigned long flags;
+
+	spin_lock_irqsave(&list->lock, flags);
+	skb_queue_walk(list, skb)
+		frames += skb_get_queue_mapping(skb) == ac;
+	spin_unlock_irqrestore(&list->lock, flags);
+	return frames < queues->hw_frames;
+}
+
+/* Each station whose turn it is may send one frame. False if none did. */
+static bool pull_round(struct radio_queues *queues, u8 ac)
+{
+	struct ieee80211_tx_control control = {};
+	struct ieee80211_txq *txq;
+	struct sk_buff *skb;
+	bool sent = false;
+
+	ieee80211_txq_schedule_start(queues->hw, ac);
+	while (has_room(queues, ac)) {
+		txq = ieee80211_next_txq(queues->hw, ac);
+		if (!txq)
+			break;
+		skb = ieee80211_tx_dequeue(queues->hw, txq);
+		if (skb) {
+			control.sta = txq->sta;
+			queues->tx(queues->hw, &control, skb);
+			sent = true;
+		}
+		ieee80211_return_txq(queues->hw, txq, false);
+	}
+	ieee80211_txq_schedule_end(queues->hw, ac);
+	return sent;
+}
+
+void radio_queues_pull(struct radio_queues *queues, u8 ac)
+{
+	spin_lock_bh(&queues->lock);
+	rcu_read_lock();
+	while (has_room(queues, ac) && pull_round(queues, ac))
+		;
+	rcu_read_unlock();
+	spin_unlock_bh(&queues->lock);
+}
+
+/* Of a data frame; frames without a TID count as best effort. */
+static u8 tid_of(const struct ieee80211_hdr *hdr)
+{
+	if (!ieee80211_is_data_qos(hdr->frame_control))
+		return 0;
+	return ieee80211_get_tid((struct ieee80211_hdr *)hdr);
+}
+
+static void register_airtime(struct radio_queues *queues, const struct ieee80211_hdr *hdr,
+			     u32 tx_us, u32 rx_us)
+{
+	const u8 *peer = tx_us ? hdr->addr1 : hdr->addr2;
+	const u8 *own = tx_us ? hdr->addr2 : hdr->addr1;
+	struct ieee80211_sta *sta;
+
+	rcu_read_lock();
+	sta = ieee80211_find_sta_by_ifaddr(queues->hw, peer, own);
+	if (sta)
+		ieee80211_sta_register_airtime(sta, tid_of(hdr), tx_us, rx_us);
+	rcu_read_unlock();
+}
+
+void radio_queues_status(struct radio_queues *queues, struct sk_buff *skb)
+{
+	const struct ieee80211_hdr *hdr = (const struct ieee80211_hdr *)skb->data;
+	u16 ac = skb_get_queue_mapping(skb);
+	u32 us;
+
+	if (queues->airtime && ieee80211_is_data_present(hdr->frame_control)) {
+		us = ieee80211_calc_tx_airtime(queues->hw, IEEE80211_SKB_CB(skb),
+					       skb->len + FCS_LEN);
+		if (us)
+			register_airtime(queues, hdr, us, 0);
+	}
+	/*
+	 * At once: from a tasklet the frame would count as pending until after
+	 * the next one is chosen.
+	 */
+	ieee80211_tx_status_ni(queues->hw, skb);
+	if (ac < IEEE80211_NUM_ACS)
+		radio_queues_pull(queues, ac);
+}
+
+void radio_queues_received(struct radio_queues *queues,
+			   struct ieee80211_rx_status *status,
+			   const struct sk_buff *skb)
+{
+	const struct ieee80211_hdr *hdr = (const struct ieee80211_hdr *)skb->data;
+	u32 us;
+
+	if (!queues->airtime || !ieee80211_is_data_present(hdr->frame_control) ||
+	    skb->len < ieee80211_hdrlen(hdr->frame_control))
+		return;
+	us = ieee80211_calc_rx_airtime(queues->hw, status, skb->len + FCS_LEN);
+	if (us)
+		register_airtime(queues, hdr, 0, us);
+}

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A tc plugin that is older or newer than the module: one line says so, in a lab kernel.
+
+The two plugins are made from today's, one with an option and a counter less, one with more.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from apbed.kernels import lab
+from apbed.kernels.cache import LabKernel
+from apbed.kernels.watchdog import Watchdog
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+UAPI = "kernel/uapi/pkt_sch_lasack.h"
+PLUGIN = "tc/q_lasack.c"
+
+SCRIPT = """\
+for module in inflight sch_inflight sch_lasack; do insmod {modules}/$module.ko || exit; done
+ip link add dev0 type dummy
+ip link set dev0 up
+for plugin in same older newer; do
+    export TC_LIB_DIR=$PWD/$plugin/build/tc
+    [ $plugin != same ] || TC_LIB_DIR={tree}/build/tc
+    tc qdisc replace dev dev0 root lasack limit 7 2> $plugin.replace
+    tc -s qdisc show dev dev0 > $plugin.shown 2> $plugin.said || exit
+    tc -s -j qdisc show dev dev0 > $plugin.json 2> $plugin.said-json || exit
+done
+tc qdisc change dev dev0 root lasack limit 8 future 1 2> unknown.said && exit 1
+tc qdisc show dev dev0 > unknown.shown
+"""
+
+
+def build(tree: Path, changes: dict[str, list[tuple[str, str]]]) -> None:
+    """tc/ and what it includes in `tree`, with some text of each file replaced."""
+    for folder in ("tc", "kernel/uapi"):
+        shutil.copytree(REPOSITORY / folder, tree / folder)
+    for name, replaced in changes.items():
+        text = (tree / name).read_text()
+        for old, new in replaced:
+            assert len(re.findall(old, text)) == 1, old
+            text = re.sub(old, new, text)
+        (tree / name).write_text(text)
+    subprocess.run(["make", "-s", "-C", str(tree / "tc")], check=True)
+
+
+@pytest.fixture(scope="module")
+def place(lab_kernel: LabKernel, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("versions")
+    build(
+        out / "older",
+        {
+            UAPI: [
+                (r"\tTCA_LASACK_OVERHEAD,.*\n", ""),
+                (r"\t__u32\tstations;.*\n\t__u32\toverhead;.*\n", ""),
+            ],
+            PLUGIN: [
+                (r'\t\{ "overhead", .*\n', ""),
+                (r".*st\.stations.*\n", ""),
+                (r".*st\.overhead.*\n", ""),
+                (r"static const struct option_word lasack_auto\[\] = \{\n(.*\n)*?\};\n", ""),
+            ],
+        },
+    )
+    build(
+        out / "newer",
+        {
+            UAPI: [
+                (r"(\t__TCA_LASACK_MAX\n)", r"\tTCA_LASACK_FUTURE,\n\1"),
+                (r"(\t__u32\toverhead;.*\n)", r"\1\t__u64\tfuture;\n"),
+            ],
+            PLUGIN: [
+                (
+                    r'(\t\{ "overhead", .*\n)',
+                    r'\1\t{ "future", TCA_LASACK_FUTURE, UNIT_NONE, 0, 9, NULL },\n',
+                )
+            ],
+        },
+    )
+    modules = REPOSITORY / "build" / "modules" / f"{lab_kernel.release}-um"
+    console = out / "console.log"
+    script = SCRIPT.format(tree=REPOSITORY, modules=modules)
+    guest = lab.Guest(lab_kernel, ["sh", "-c", script], out, workdir=out, console=console)
+    result = lab.boot(guest, Watchdog(limit_s=60))
+    assert result.status == 0, f"{result.why}: {console.read_text()}"
+    return out
+
+
+def said(place: Path, name: str) -> list[str]:
+    return (place / name).read_text().splitlines()
+
+
+def test_same_version_says_nothing(place: Path) -> None:
+    assert said(place, "same.said") == []
+
+
+@pytest.mark.parametrize("plugin", ["older", "newer"])
+def test_one_line(place: Path, plugin: str) -> None:
+    """On stderr, also beside JSON; what both know is shown."""
+    module = {"older": "newer", "newer": "older"}[plugin]
+    for name in (f"{plugin}.said", f"{plugin}.said-json"):
+        (line,) = said(place, name)
+        assert line.startswith(f"lasack: the module is {module} than tc's plugin")
+    assert said(place, f"{plugin}.replace") == []
+    shown = (place / f"{plugin}.shown").read_text()
+    assert " limit 7p " in shown and " backpressure " in shown
+
+
+def test_option_that_the_module_lacks(place: Path) -> None:
+    """The kernel refuses it in one line, and nothing changes."""
+    (line,) = said(place, "unknown.said")
+    assert line == "Error: Unknown attribute type."
+    assert " limit 7p " in (place / "unknown.shown").read_text()
