@@ -59,7 +59,7 @@ class Checked:
 
 
 def check(grid: Grid, chosen: Sequence[Node], *, capture_s: float = 0.0) -> list[Checked]:
-    """Look at every node, several at a time; nothing is changed. `capture_s`: how long a capture."""
+    """Look at every node and change nothing. `capture_s`: how long a capture will be."""
 
     def look(node: Node) -> Checked:
         try:
