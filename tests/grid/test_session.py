@@ -172,6 +172,16 @@ def test_an_interrupted_order_ends_at_once(grid: Grid, tmp_path: Path) -> None:
     until(lambda: not Path(grid.directory).exists())
 
 
+def test_no_order_is_given_after_an_interruption(grid: Grid, tmp_path: Path) -> None:
+    with session(grid, tmp_path) as one:
+        one.cancel.set()
+        with pytest.raises(Interrupted):
+            one.shell(f"touch {tmp_path}/done")
+        assert one.close() is None  # putting back goes on
+    assert not (tmp_path / "done").exists()
+    assert not Path(grid.directory).exists()
+
+
 def test_ssh_asks_nobody_and_talks_to_known_hosts_only(grid: Grid) -> None:
     words = ssh_words(grid, grid.nodes[0], "true")
     assert "BatchMode=yes" in words
