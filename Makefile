@@ -7,8 +7,6 @@ APBED	 := .venv/bin/apbed
 PYTHON	 := .venv/bin/python
 MAKEFLAGS += --no-print-directory
 VERSIONS := 6.1 6.12 7.2
-# Stock kernels whose headers this machine's compiler can use.
-STOCK	 := 6.1 6.12
 # KERNEL=7.2 makes lab-kernel and modules for that line, not the distribution's.
 LINE	  = $(KERNEL:%=--version %)
 
@@ -41,8 +39,7 @@ modules: lab-kernel		## build the kernel modules and the lab's radio driver for 
 # One at a time: suites that run side by side build for the same kernel.
 stock: tools medium tc		## fetch a stock kernel and QEMU, build the modules: KERNEL=6.12
 	@$(APBED) distro fetch $(LINE)
-	@flock build/stock.lock \
-		$(MAKE) -C kernel KDIR="$$($(APBED) distro tree $(LINE))" ARCH=x86_64
+	@flock build/stock.lock $(APBED) distro modules $(LINE)
 
 debug: setup			## build the lab kernel with its checkers on, and its modules
 	@$(APBED) kernel build --debug
@@ -66,11 +63,11 @@ modules-all: setup		## build the modules for every supported kernel, without a w
 
 modules-stock: setup		## build modules and tests for stock kernels, without a warning
 	@mkdir -p build
-	@for version in $(STOCK); do \
+	@for version in $(VERSIONS); do \
 		$(APBED) distro fetch --version $$version || exit; \
 		log=build/modules-stock-$$version.log; \
-		$(MAKE) -C kernel KDIR="$$($(APBED) distro tree --version $$version)" ARCH=x86_64 \
-			TESTS=y KCFLAGS=-Werror > $$log 2>&1 || { cat $$log; exit 1; }; \
+		flock build/stock.lock $(APBED) distro modules --version $$version TESTS=y KCFLAGS=-Werror \
+			> $$log 2>&1 || { cat $$log; exit 1; }; \
 		! grep -iE 'warning|added to multiple modules' $$log || exit; \
 		echo "modules for stock $$version: no warning"; \
 	done
@@ -82,7 +79,7 @@ check: all debug		## run the tests; SUITE=NAME runs one suite, SUITE="A B" sever
 	@$(PYTHON) -m tests.runner $(SUITE)
 
 check-kernels: all modules-stock	## the self-tests in stock kernels, in QEMU without KVM
-	@$(PYTHON) -m tests.runner stock $(foreach version,$(STOCK), \
+	@$(PYTHON) -m tests.runner stock $(foreach version,$(VERSIONS), \
 		stock-$(version)-qdisc stock-$(version)-tcp stock-$(version)-tc-testing)
 
 check-all: all debug		## also the slow tests, and the tests in every supported kernel

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import lzma
 import os
+import shutil
+import subprocess
 from itertools import pairwise
 from pathlib import Path
 
@@ -13,7 +15,7 @@ import pytest
 from apbed.checkout import GUEST, PACKAGE
 from apbed.cli import main
 from apbed.errors import ApbedError
-from apbed.kernels import distro, packages, qemu, ram_disk
+from apbed.kernels import compiler, distro, packages, qemu, ram_disk
 from apbed.kernels.distro import DistroKernel
 from apbed.kernels.ram_disk import RamGuest
 
@@ -197,3 +199,46 @@ def test_the_backend_vng_without_a_kernel_says_what_to_run(
     said = capsys.readouterr().err.splitlines()
     assert said == ["apbed: no stock kernel 6.12 yet; run `apbed distro fetch --version 6.12`"]
     assert not (tmp_path / "out").exists()
+
+
+def test_headers_name_their_compiler(tmp_path: Path) -> None:
+    """As Debian's linux-headers packages do, in .kernelvariables."""
+    line = "CC = $(if $(DEBIAN_KERNEL_USE_CCACHE),$(CCACHE)) $(CROSS_COMPILE)gcc-16\n"
+    (tmp_path / ".kernelvariables").write_text(f"CCACHE = ccache\n{line}")
+    assert compiler.named(tmp_path) == "gcc-16"
+    assert compiler.named(tmp_path / "elsewhere") is None
+
+
+def test_a_compiler_that_is_here_needs_no_root() -> None:
+    assert compiler.within(None, [], ["make", "all"]) == ["make", "all"]
+
+
+def test_a_compiler_that_is_nowhere_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with pytest.raises(ApbedError, match="no gcc-999 here, which the headers name; run `apbed"):
+        compiler.within("gcc-999", [], ["make"])
+
+
+def test_another_compilers_root_sees_the_given_places(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """What is run has the root's programs and the places' files."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    root, place = tmp_path / "cache/lasack/compiler/gcc-999", tmp_path / "a place"
+    (root / "usr/bin").mkdir(parents=True)
+    place.mkdir()
+    (place / "said").write_text("hello")
+    for program in ("env", "cat"):
+        copy_with_libraries(Path("/usr/bin", program), root)
+    words = compiler.within("gcc-999", [place], ["cat", str(place / "said")])
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.returncode) == ("hello", 0)
+
+
+def copy_with_libraries(program: Path, root: Path) -> None:
+    for path in [program, *ram_disk.libraries([program])]:
+        copy = root / path.relative_to("/")
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, copy)

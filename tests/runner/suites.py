@@ -27,7 +27,6 @@ OPERATIONS = (
     "qdisc/refusals.py qdisc/ack_queue.py"
 )
 ACCESS_POINTS = '"wifi/access_points.py $(.venv/bin/apbed kernel path)/mac80211_hwsim.ko"'
-STOCK = ("6.1", "6.12")  # lines whose headers this machine's compiler can use
 STOCK_SMOKE = (
     "make -s stock && .venv/bin/python -m tests.stock.selftests qdisc/autoload.sh tc-testing"
 )
@@ -180,7 +179,7 @@ def _smp() -> Iterator[Suite]:
 
 def _stock() -> Iterator[Suite]:
     """Every self-test in stock kernels: `make check-kernels`."""
-    for version in STOCK:
+    for version in VERSIONS:
         for target in ("qdisc", "tcp", "tc-testing"):
             command = f".venv/bin/python -m tests.stock.selftests --kernel {version} {target}"
             yield Suite(f"stock-{version}-{target}", command, slow=True, may_skip=DISTRO)

@@ -12,7 +12,7 @@ from apbed.kernels.packages import VERSIONS
 EXAMPLES = """\
 examples:
   apbed distro fetch
-  make -C kernel KDIR="$(apbed distro tree)"
+  apbed distro modules TESTS=y
   apbed distro boot -- uname -a
   apbed distro fetch --version 6.12
   apbed distro boot --cpus 2 -- sh selftests/tcp/ackskip_guest.sh churn
@@ -34,6 +34,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     fetch.set_defaults(func=_fetch)
     tree = commands.add_parser("tree", help="print where its headers are, for make -C kernel KDIR=")
     tree.set_defaults(func=_tree)
+    modules = commands.add_parser("modules", help="build our modules for it")
+    modules.add_argument("words", nargs="*", metavar="NAME=VALUE", help="for make, as TESTS=y")
+    modules.set_defaults(func=_modules)
     boot = commands.add_parser("boot", help="run one command in it, as root")
     boot.add_argument(
         "--cpus",
@@ -53,7 +56,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "words", nargs=argparse.REMAINDER, metavar="-- COMMAND", help="what to run, as root"
     )
     boot.set_defaults(func=_boot)
-    for command in (fetch, tree, boot):
+    for command in (fetch, tree, modules, boot):
         command.add_argument(
             "--version",
             choices=VERSIONS,
@@ -70,6 +73,10 @@ def _fetch(args: argparse.Namespace) -> int:
 def _tree(args: argparse.Namespace) -> int:
     print(distro.find(args.version).build_dir)
     return 0
+
+
+def _modules(args: argparse.Namespace) -> int:
+    return distro.build_modules(distro.find(args.version), args.words)
 
 
 def _boot(args: argparse.Namespace) -> int:

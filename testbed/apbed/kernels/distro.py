@@ -8,13 +8,15 @@ installed: image and headers are packages unpacked into the cache.
 from __future__ import annotations
 
 import lzma
+import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from apbed.checkout import REPOSITORY
 from apbed.errors import ApbedError
-from apbed.kernels import qemu
+from apbed.kernels import compiler, qemu
 from apbed.kernels.cache import default_version, locked, whole
 from apbed.kernels.packages import SUITES, Apt, cache_root, private_apt
 
@@ -33,7 +35,9 @@ class DistroKernel:
     @property
     def bootable(self) -> Path:
         """What the emulator starts."""
-        return self.image or self.packages / "boot" / f"{IMAGE}{self.release}"
+        beside_modules = self.modules.parent / "vmlinuz"  # where newer packages have it
+        at_boot = self.packages / "boot" / f"{IMAGE}{self.release}"
+        return self.image or (beside_modules if beside_modules.exists() else at_boot)
 
     @property
     def build_dir(self) -> Path:
@@ -144,10 +148,27 @@ def fetch(version: str | None = None) -> DistroKernel:
             with whole(final) as directory:
                 headers = f"linux-headers-{release}"
                 needed = _depends(apt, headers, r"(linux-(?:headers|kbuild|compiler)-\S+)")
-                apt.unpack([f"linux-image-{release}", headers, *needed], directory / "packages")
+                # Newer images are a package of links; what they are is in others.
+                image = f"linux-image-{release}"
+                parts = _dependencies(apt, image, r"(linux-(?:base|binary|modules)-\S+)")
+                apt.unpack([image, *parts, headers, *needed], directory / "packages")
                 own.unpack(["busybox-static"], directory / "packages")
                 _relocate(directory / "packages/usr/src", final / "packages/usr/src", release)
+        name = compiler.named(final / "packages/usr/src" / f"linux-headers-{release}")
+        if name and not compiler.own(name):
+            compiler.fetch(apt, name)
     return find(version)
+
+
+def build_modules(kernel: DistroKernel, words: Sequence[str]) -> int:
+    """Build our modules with the compiler that the kernel's headers name; make's exit status.
+
+    `words` are more of make's, such as TESTS=y.
+    """
+    make = ["make", "-C", str(REPOSITORY / "kernel"), f"-j{os.cpu_count() or 1}"]
+    make += [f"KDIR={kernel.build_dir}", "ARCH=x86_64", *words]
+    name = compiler.named(kernel.build_dir)
+    return compiler.run(name, [REPOSITORY, kernel.packages], make)
 
 
 def _apt_with(version: str) -> Apt:
@@ -166,12 +187,17 @@ def _is_of(apt: Apt, version: str) -> bool:
 
 
 def _depends(apt: Apt, package: str, pattern: str) -> list[str]:
-    """The dependencies of a package whose whole name matches; the pattern's group of each."""
-    lines = apt.run("apt-cache", "depends", package)
-    found = re.findall(rf"^ *Depends: {pattern}$", lines, re.MULTILINE)
+    """The dependencies of a package whose whole name matches; ApbedError if there is none."""
+    found = _dependencies(apt, package, pattern)
     if not found:
         raise ApbedError(f"apt does not know what {package} depends on; run `apt-get update`")
     return found
+
+
+def _dependencies(apt: Apt, package: str, pattern: str) -> list[str]:
+    """The dependencies of a package whose whole name matches; the pattern's group of each."""
+    lines = apt.run("apt-cache", "depends", package)
+    return re.findall(rf"^ *Depends: {pattern}$", lines, re.MULTILINE)
 
 
 def _relocate(here: Path, final: Path, release: str) -> None:
