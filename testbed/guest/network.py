@@ -9,7 +9,7 @@ import shlex
 import time
 from pathlib import Path
 
-from apbed.scenario.plan import AccessPoint, Plan, Programs, Stations
+from apbed.scenario.plan import AccessPoint, Plan, Programs, Stations, Tcp
 from guest.addresses import (
     GATEWAY_AIR,
     GATEWAY_WIRED,
@@ -50,17 +50,11 @@ class Network:
             run(["iw", "phy", f"phy{number}", "set", "netns", "name", name])
         if delay_ms := self.plan.wired.delay_ms:
             for namespace in (None, "wired"):
-                netem = ["root", "netem", "limit", "100000", "delay", f"{delay_ms}ms"]
-                run(inside(namespace, ["tc", "qdisc", "replace", "dev", "eth0", *netem]))
+                run(inside(namespace, delay_words("eth0", delay_ms)))
 
     def route(self, namespace: str, gateway: str, window: int) -> None:
-        """The way out, with what TCP asks of its peers there: segment size, receive window."""
-        words = ["ip", "route", "add", "default", "via", gateway]
-        if mss := self.plan.tcp.mss:
-            words += ["advmss", str(mss)]
-        if window:
-            words += ["window", str(window)]
-        run(inside(namespace, words))
+        """The way out of a machine."""
+        run(inside(namespace, route_words("default", gateway, self.plan.tcp, window)))
 
     def neighbours(self) -> None:
         """Permanent neighbours: ARP's random timers would differ from run to run."""
@@ -83,16 +77,9 @@ class Network:
             self.attach(name, f"wlan{number}", self.plan.station)
 
     def attach(self, namespace: str | None, device: str, queue: AccessPoint | Stations) -> None:
-        """`qdisc` at the root, or below a bound of `inflight` packets to the radio."""
-        replace = ["tc", "qdisc", "replace", "dev", device]
-        where = ["root"]
-        if queue.inflight:
-            bound = ["root", "handle", "1:", "inflight", "limit", str(queue.inflight)]
-            run(inside(namespace, [*replace, *bound]), env=self.tc_env)
-            where = ["parent", "1:1"]
-        handle = ["handle", "2:"] if queue.qdisc != "noqueue" else []
-        words = [*replace, *where, *handle, *shlex.split(queue.qdisc)]
-        run(inside(namespace, words), env=self.tc_env)
+        """The queue of a machine's radio."""
+        for words in queue_words(device, queue):
+            run(inside(namespace, words), env=self.tc_env)
 
     def snapshot(self, name: str) -> None:
         """The access point's queue as `tc` shows it now."""
@@ -121,6 +108,31 @@ class Network:
         words = ["sysctl", "-n", "net.ipv4.tcp_rmem"]
         machines = ["wired", *self.stations]
         return {name: " ".join(run(inside(name, words)).split()) for name in machines}
+
+
+def route_words(destination: str, gateway: str, tcp: Tcp, window: int) -> list[str]:
+    """A route, with what TCP asks of its peers there: segment size, receive window."""
+    words = ["ip", "route", "add", destination, "via", gateway]
+    if tcp.mss:
+        words += ["advmss", str(tcp.mss)]
+    return [*words, "window", str(window)] if window else words
+
+
+def delay_words(device: str, delay_ms: float) -> list[str]:
+    """One end of a wire that takes this long each way."""
+    netem = ["root", "netem", "limit", "100000", "delay", f"{delay_ms}ms"]
+    return ["tc", "qdisc", "replace", "dev", device, *netem]
+
+
+def queue_words(device: str, queue: AccessPoint | Stations) -> list[list[str]]:
+    """`qdisc` at the root, or below a bound of `inflight` packets to the radio."""
+    replace = ["tc", "qdisc", "replace", "dev", device]
+    bound, where = [], ["root"]
+    if queue.inflight:
+        limit = ["root", "handle", "1:", "inflight", "limit", str(queue.inflight)]
+        bound, where = [[*replace, *limit]], ["parent", "1:1"]
+    handle = ["handle", "2:"] if queue.qdisc != "noqueue" else []
+    return [*bound, [*replace, *where, *handle, *shlex.split(queue.qdisc)]]
 
 
 def mib_counters(text: str) -> dict[str, int]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from apbed.scenario.plan import Plan, Programs
+from apbed.scenario.plan import Flow, Plan, Programs
 from guest.addresses import PORT, WIRED_ADDRESS, station_address
 from guest.commands import inside
 from guest.programs import Running
@@ -28,44 +28,28 @@ class Traffic:
         called = {flow.station for flow in self.plan.flows if flow.dir == "pulse_down"}
         for name in ["wired", *sorted(called)]:
             record = records / ("server.jsonl" if name == "wired" else f"server-{name}.jsonl")
-            serve = [flowgen, "serve", "--port", str(PORT), "--out", str(record)]
+            serve = serve_words(flowgen, str(record))
             self.running.start(f"flowgen-{record.stem}", inside(name, serve))
         if called:
             tap = [flowgen, "tap", "--dev", "wlan0", "--out", str(records / "tap.jsonl")]
             self.running.start("flowgen-tap", tap)
         for flow in self.plan.flows:
-            kind = flow.dir
-            pulse, down = flow.pulse, kind == "pulse_down"
-            words = [flowgen, "pulse" if pulse else "run", "--id", flow.id]
+            down = flow.dir == "pulse_down"
             host = station_address(flow.station) if down else WIRED_ADDRESS
-            words += ["--host", host, "--port", str(PORT)]
-            words += ["--start-at", f"{t0 + flow.start_s:.9f}"]
-            words += ["--out", str(records / f"{flow.id}.jsonl")]
-            if pulse:
-                words += ["--count", str(flow.count), "--every", str(flow.every_s)]
-                words += ["--bytes", str(flow.bytes)]
-            else:
-                size = ["--bytes", str(flow.bytes)] if flow.bytes is not None else []
-                words += ["--dir", kind, *(size or ["--seconds", str(flow.seconds)])]
+            words = flow_words(flowgen, flow, host, t0, str(records / f"{flow.id}.jsonl"))
             self.client("wired" if down else flow.station, flow.id, words)
         for station in self.stations:
             self.transfers(station, t0)
 
     def transfers(self, station: str, t0: float) -> None:
         """One process for all transfers of a station's workload: there may be hundreds."""
-        lines = [
-            f"{one.id} {one.dir} {one.bytes} {one.start_s:.9f}\n"
-            for one in self.plan.transfers
-            if one.station == station
-        ]
-        if not lines:
+        if not (lines := transfer_list(self.plan, station)):
             return
         name = f"workload-{station}"
         listed = self.run_dir / f"{name}.list"
-        listed.write_text("".join(lines))
-        words = [self.programs.flowgen, "run", "--list", str(listed)]
-        words += ["--host", WIRED_ADDRESS, "--port", str(PORT), "--start-at", f"{t0:.9f}"]
-        words += ["--out", str(self.run_dir / "flows" / f"{name}.jsonl")]
+        listed.write_text(lines)
+        record = self.run_dir / "flows" / f"{name}.jsonl"
+        words = list_words(self.programs.flowgen, str(listed), t0, str(record))
         self.client(station, name, words)
 
     def client(self, namespace: str, name: str, words: list[str]) -> None:
@@ -81,3 +65,35 @@ class Traffic:
         for client in self.clients:
             client.wait()
         self.running.stop_all("flowgen-")
+
+
+def serve_words(flowgen: str, record: str) -> list[str]:
+    """The command of a server that answers flows and writes into `record`."""
+    return [flowgen, "serve", "--port", str(PORT), "--out", record]
+
+
+def flow_words(flowgen: str, flow: Flow, host: str, t0: float, record: str) -> list[str]:
+    """The command of one flow's client; `t0` is on the clock of the machine that runs it."""
+    words = [flowgen, "pulse" if flow.pulse else "run", "--id", flow.id]
+    words += ["--host", host, "--port", str(PORT)]
+    words += ["--start-at", f"{t0 + flow.start_s:.9f}", "--out", record]
+    if flow.pulse:
+        words += ["--count", str(flow.count), "--every", str(flow.every_s)]
+        return [*words, "--bytes", str(flow.bytes)]
+    size = ["--bytes", str(flow.bytes)] if flow.bytes is not None else []
+    return [*words, "--dir", flow.dir, *(size or ["--seconds", str(flow.seconds)])]
+
+
+def transfer_list(plan: Plan, station: str) -> str:
+    """A station's transfers as flowgen's --list takes them; "" if it has none."""
+    return "".join(
+        f"{one.id} {one.dir} {one.bytes} {one.start_s:.9f}\n"
+        for one in plan.transfers
+        if one.station == station
+    )
+
+
+def list_words(flowgen: str, listed: str, t0: float, record: str) -> list[str]:
+    """The command of a client for all transfers of the file `listed`."""
+    words = [flowgen, "run", "--list", listed, "--host", WIRED_ADDRESS, "--port", str(PORT)]
+    return [*words, "--start-at", f"{t0:.9f}", "--out", record]

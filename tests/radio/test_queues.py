@@ -38,6 +38,14 @@ def only(out: Path) -> Run:
     return dict(run)
 
 
+def in_medium(out: Path) -> int:
+    """The most frames of the access point that the medium had at once."""
+    (path,) = (out / "runs").glob("*/medium.json")
+    ap, *_ = json.loads(path.read_text())["stations"]
+    assert ap["name"] == "ap"
+    return int(ap["queue_high_water"])
+
+
 def test_a_run_repeats(today: Path) -> None:
     found = {name: repeats.fingerprints(repeats.place(today, name)) for name in ("first", "second")}
     assert [len(runs) for runs in found.values()] == [1, 1]
@@ -49,6 +57,8 @@ def test_packets_waited_in_mac80211(today: Path) -> None:
     run = only(today / "first")
     assert [qdisc["kind"] for qdisc in run["qdisc"]] == ["noqueue"]
     queues = run["mac80211"]["ap"]
+    # Frames of data, a beacon and another frame that mac80211 does not queue.
+    assert HW_FRAMES <= in_medium(today / "first") <= HW_FRAMES + 2
     assert queues["backlog_packets"]["mean"] > 2 * HW_FRAMES
     assert queues["drops"] > 0
     assert list(run["mac80211"]) == ["ap"]

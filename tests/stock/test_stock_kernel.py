@@ -13,6 +13,7 @@ from apbed.kernels.distro import DistroKernel
 from apbed.kernels.ram_disk import RamGuest
 from apbed.kernels.watchdog import Boot, Watchdog
 from apbed.run import runner
+from apbed.run.machines import Backend
 from apbed.scenario import catalogue, parse
 
 # The bars of the demo (tests/experiments/test_demo.py), wider for runs that are shorter.
@@ -23,7 +24,7 @@ LASACK = ("duration_s=6", "warmup_s=1", "ap.inflight=1", "ap.qdisc=lasack limit 
 
 def run(out: Path, settings: tuple[str, ...]) -> dict[str, Any]:
     plan = parse.load(catalogue.find("demo"), settings)
-    runner.run_all(plan, out, jobs=1, backend="vng")
+    runner.run_all(plan, out, jobs=1, backend=Backend("vng"))
     (found,) = summary.summarize(out)["runs"]
     assert found["why_invalid"] is None
     return dict(found)

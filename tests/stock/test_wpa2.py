@@ -9,6 +9,7 @@ from pathlib import Path
 from apbed.analysis import summary
 from apbed.kernels.distro import DistroKernel
 from apbed.run import runner
+from apbed.run.machines import Backend
 from apbed.scenario import catalogue, parse
 
 # The bars of the demo (tests/experiments/test_demo.py), wider for a run that is shorter.
@@ -27,7 +28,8 @@ def frames(capture: Path, words: str) -> int:
 
 
 def test_lasack_is_fair_over_wpa2(stock_kernel: DistroKernel, tmp_path: Path) -> None:
-    runner.run_all(parse.load(catalogue.find("demo"), SETTINGS), tmp_path, jobs=1, backend="vng")
+    plan = parse.load(catalogue.find("demo"), SETTINGS)
+    runner.run_all(plan, tmp_path, jobs=1, backend=Backend("vng"))
     (found,) = summary.summarize(tmp_path)["runs"]
     assert found["why_invalid"] is None
     assert found["params"]["kernel"] == stock_kernel.release

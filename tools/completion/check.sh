@@ -127,8 +127,8 @@ known "$bin/dcfmedium hwsim " "--station --stats --pcap --wmediumd"
 expect "$bin/dcfmedium wmediumd --" ""
 known "$bin/dcfmedium hwsim --phy " "hrdsss-11 hrdsss-11-short ofdm-54 ht20"
 apbed=$here/../../.venv/bin/apbed
-known "$apbed " "run report export list doctor kernel boot"
-known "$apbed run --" "--set --out --jobs --backend --kernel --dry-run --json"
+known "$apbed " "run grid report export list doctor kernel boot"
+known "$apbed run --" "--set --out --jobs --backend --grid --kernel --dry-run --json"
 expect "$apbed run dem" demo
 expect "$apbed export out/demo --" "--csv --flent --help --out --sqlite"
 expect "$apbed kernel bu" build

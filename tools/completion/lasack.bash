@@ -195,7 +195,7 @@ complete -o default -F _lasack_complete_dcfmedium dcfmedium
 _lasack_complete_apbed() {
 	local program=${COMP_WORDS[0]} path=("${COMP_WORDS[@]:1:1}")
 	case ${COMP_WORDS[1]} in
-	kernel | distro | smp) path=("${COMP_WORDS[@]:1:2}") ;;
+	kernel | distro | smp | grid) path=("${COMP_WORDS[@]:1:2}") ;;
 	esac
 	if [ "$COMP_CWORD" -le "${#path[@]}" ]; then
 		unset 'path[-1]'
@@ -204,7 +204,7 @@ _lasack_complete_apbed() {
 	fi
 	case ${COMP_WORDS[COMP_CWORD - 1]} in
 	--version | --kernel) _lasack_reply 6.1 6.12 7.2 ;;
-	--out | --set | --jobs | --) ;;
+	--out | --set | --jobs | --grid | --) ;;
 	*)
 		if [[ ${COMP_WORDS[COMP_CWORD]} == -* ]]; then
 			_lasack_reply "$(_lasack_options "$program" "${path[@]}")"

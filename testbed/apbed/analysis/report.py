@@ -284,6 +284,8 @@ def _medium(rows: Sequence[Row]) -> str:
             values.append(value)
         return spread(values)
 
+    if not any(run["medium"] for row in rows for run in row.runs):
+        return ""  # a grid: real air counts nothing
     cells = [
         [
             escape(row.name),
@@ -304,6 +306,13 @@ def _medium(rows: Sequence[Row]) -> str:
         '<p class="note">Of unicast attempts; a frame is dropped after its last retry. Idle '
         "includes back-off.</p>"
     )
+
+
+IN_ONE_KERNEL = (
+    "Real TCP, real mac80211 and real hostapd in one kernel, a network namespace per machine; the "
+    "medium decides frame by frame who may send and what collides."
+)
+REAL_NODES = "Real machines and real air, in real time."
 
 
 def _method(directory: Path, summary: Json, manifest: Json) -> str:
@@ -332,11 +341,10 @@ def _method(directory: Path, summary: Json, manifest: Json) -> str:
         ("Speed", speed(summary, manifest) or UNKNOWN),
         ("Files, SHA-256", files or UNKNOWN),
     ]
+    where = REAL_NODES if manifest.get("grid") else IN_ONE_KERNEL
     return (
         "<h2>How it was measured</h2>\n"
-        "<p>Real TCP, real mac80211 and real hostapd in one kernel, a network namespace per "
-        "machine; the medium decides frame by frame who may send and what collides. Each run "
-        "proved that its packets went through the scheduler under test.</p>\n"
+        f"<p>{where} Each run proved that its packets went through the scheduler under test.</p>\n"
         f"{definitions(pairs)}\n<p>Run it again:</p>\n<pre>{escape(command)}</pre>"
     )
 

@@ -26,7 +26,9 @@ from apbed.analysis.run_directory import (
 
 PACKETS_APART = 16  # in flight at either snapshot, and frames that are not IP
 SHARE_APART = 0.01
-OBJECTS = ("run.json", "status.json", "guest.json", "medium.json")
+IDLE_AT_LEAST = 0.05  # of the guest's processors
+OBJECTS_ON_A_GRID = ("run.json", "status.json", "guest.json")
+OBJECTS = (*OBJECTS_ON_A_GRID, "medium.json")
 LISTS = ("qdisc_start.json", "qdisc.json")
 
 # What the kernel prints when something is wrong with the kernel.
@@ -46,6 +48,7 @@ def why_invalid(run_dir: Path) -> str | None:
         _missing,
         _no_plan,
         _guest_error,
+        _processor_busy,
         _medium_error,
         _flow_error,
         _wrong_qdisc,
@@ -101,7 +104,7 @@ def _kernel_warned(run_dir: Path) -> str | None:
 
 
 def _missing(run_dir: Path) -> str | None:
-    for name in OBJECTS:
+    for name in OBJECTS if _in_the_lab(run_dir) else OBJECTS_ON_A_GRID:
         if read_object(run_dir / name) is None:
             return f"{name} is missing or broken"
     for name in LISTS:
@@ -122,7 +125,25 @@ def _guest_error(run_dir: Path) -> str | None:
     return f"in the guest: {errors[0]}" if errors else None
 
 
+def _processor_busy(run_dir: Path) -> str | None:
+    """Where code takes time, what was measured must not be how fast the processor is.
+
+    Runs of before this was recorded have no share.
+    """
+    share = _object(run_dir, "guest.json").get("idle_share")
+    if share is None or share >= IDLE_AT_LEAST:
+        return None
+    return f"not comparable: the processor was idle for {share:.1%} of the time, so it decided"
+
+
+def _in_the_lab(run_dir: Path) -> bool:
+    """Whether the air was dcfmedium's. On a grid the access point counts the frames it has sent."""
+    return "frames_sent" not in _object(run_dir, "guest.json")
+
+
 def _medium_error(run_dir: Path) -> str | None:
+    if not _in_the_lab(run_dir):
+        return None
     integrity = _object(run_dir, "medium.json").get("integrity")
     if not integrity:
         return "the medium did not report its integrity"
@@ -205,7 +226,12 @@ def _bypassed_own_queues(run_dir: Path) -> str | None:
 
 
 def _frames(run_dir: Path) -> int | None:
-    """Data frames that the medium got from the access point, or None if it does not know it."""
+    """Data frames that the medium got from the access point, or None if it does not know it.
+
+    On a grid its driver has counted them.
+    """
+    if not _in_the_lab(run_dir):
+        return int(_object(run_dir, "guest.json")["frames_sent"])
     stations = _object(run_dir, "medium.json").get("stations", [])
     # With EDCA its other access categories are ap-bk, ap-vi and ap-vo.
     found = [one["data_frames_in"] for one in stations if one["name"].split("-")[0] == "ap"]

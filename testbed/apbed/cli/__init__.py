@@ -14,6 +14,7 @@ from apbed.processes import signals_as_interrupt
 
 COMMANDS = (
     "apbed.cli.run",
+    "apbed.cli.grid",
     "apbed.cli.report",
     "apbed.cli.export",
     "apbed.cli.model",

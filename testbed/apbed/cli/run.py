@@ -12,8 +12,9 @@ from typing import Any
 
 from apbed.analysis import report, summary
 from apbed.cli.progress import observer
+from apbed.errors import ApbedError
 from apbed.run import runner
-from apbed.run.machines import BACKENDS
+from apbed.run.machines import BACKENDS, Backend
 from apbed.scenario import catalogue, parse
 
 EXAMPLES = """\
@@ -22,6 +23,7 @@ examples:
   apbed run testbed/scenarios/demo.toml --set 'seed=[1,2,3,4,5]' --jobs 2 --out out/seeds
   apbed run demo --set ap.qdisc='lasack limit 100' --set ap.inflight=0
   apbed run demo --backend vng --kernel 6.12
+  apbed run demo --backend ssh --grid testbed/grids/desk.toml
   apbed run demo --dry-run
 
 Finished runs whose inputs did not change are kept, so an interrupted command can be repeated.
@@ -59,7 +61,10 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         choices=BACKENDS,
         default="uml",
         help="where runs are carried out: uml, the lab kernel (default); vng, a stock kernel in "
-        "QEMU in virtual time",
+        "QEMU in virtual time; ssh, real machines",
+    )
+    parser.add_argument(
+        "--grid", type=Path, metavar="FILE", help="the machines of --backend ssh, a TOML file"
     )
     parser.add_argument(
         "--kernel",
@@ -80,9 +85,9 @@ def run(args: argparse.Namespace) -> int:
         print("\n".join(run.id for run in plan.runs))
         return 0
     out: Path = args.out or Path("out") / plan.name
-    jobs = min(args.jobs or len(os.sched_getaffinity(0)), len(plan.runs))
+    jobs = min(_jobs(args), len(plan.runs))
     with observer(plan, sys.stderr) as notify:
-        runner.run_all(plan, out, jobs, notify, args.backend)
+        runner.run_all(plan, out, jobs, notify, Backend(args.backend, args.grid))
     result = summary.summarize(out)
     report.write_report(out)
     if args.json:
@@ -93,6 +98,15 @@ def run(args: argparse.Namespace) -> int:
             print(f"Speed: {speed}, {jobs} at once")
         print(f"Report: {out / 'report.html'}")
     return _verdict(result)
+
+
+def _jobs(args: argparse.Namespace) -> int:
+    """Runs at a time. A grid has one air, so one."""
+    if args.backend != "ssh":
+        return args.jobs or len(os.sched_getaffinity(0))
+    if args.jobs not in (None, 1):
+        raise ApbedError("--jobs: a grid carries out one run at a time")
+    return 1
 
 
 def _verdict(result: dict[str, Any]) -> int:

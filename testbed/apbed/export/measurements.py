@@ -160,7 +160,9 @@ def _transfers(run: Result) -> Iterator[tuple[float, Values]]:
 
 
 def _medium(run: Result) -> Iterator[tuple[float, Values]]:
-    medium: Json = run.summary["medium"]
+    medium: Json | None = run.summary["medium"]
+    if medium is None:  # a grid's air counts nothing
+        return
     shares = medium["airtime_share"] or {}
     counts = tuple(medium[name] for name in MEDIUM_COUNTS)
     yield run.plan.duration_s, (*counts, *(shares.get(name) for name in AIRTIME))

@@ -89,5 +89,5 @@ def _read_run(run_dir: Path) -> Result | Invalid:
         t0_s=float(guest["t0_s"]),
         summary=summary,
         traces=read_flows(run_dir, plan.flows),
-        stations=medium["stations"],
+        stations=medium.get("stations", []),  # none on a grid
     )

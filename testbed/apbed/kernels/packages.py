@@ -88,6 +88,11 @@ class Apt:
             (partial / deb.name).rename(deb)
         return deb
 
+    def lacking(self, *packages: str) -> list[str]:
+        """These packages and what they depend on, less what the machine has."""
+        plan = self.run("apt-get", "install", "-s", "--no-install-recommends", *packages)
+        return re.findall(r"^Inst (\S+)", plan, re.MULTILINE)
+
     def unpack(self, names: Sequence[str], root: Path) -> None:
         """Download packages and unpack them below `root`, which is made if need be."""
         root.mkdir(exist_ok=True)

@@ -67,10 +67,9 @@ def fetch(apt: Apt) -> None:
     final = cache_root() / "emulator"
     if shutil.which(PROGRAM) or final.exists():
         return
-    plan = apt.run("apt-get", "install", "-s", "--no-install-recommends", PACKAGE)
     final.parent.mkdir(parents=True, exist_ok=True)
     with whole(final) as directory:
-        apt.unpack(re.findall(r"^Inst (\S+)", plan, re.MULTILINE), directory)
+        apt.unpack(apt.lacking(PACKAGE), directory)
 
 
 def machine(cpus: int, memory_mb: int) -> list[str]:

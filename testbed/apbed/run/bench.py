@@ -10,10 +10,11 @@ from pathlib import Path
 
 from apbed.checkout import BUILD, GUEST, PACKAGE, REPOSITORY
 from apbed.errors import ApbedError
-from apbed.run.machines import BACKENDS, Machine
+from apbed.run.machines import Backend, Machine
 from apbed.scenario.plan import Plan, Programs
 
 PLAN = PACKAGE / "scenario" / "plan.py"  # the guest reads plans with it
+LAB = Backend()
 MODULES = ("inflight", "sch_inflight", "sch_lasack")  # in the order they must be loaded
 # Loaded only by the runs that name them: each insmod is a process, which draws random numbers.
 MODULES_OF = {"ackwrr": "sch_ackwrr"}  # tc's word -> module
@@ -62,9 +63,9 @@ class Bench:
         )
 
 
-def find(version: str, backend: str = "uml") -> Bench:
+def find(version: str, backend: Backend = LAB) -> Bench:
     """Everything needed to run on a kernel ("default": the distribution's line) of a backend."""
-    machine = BACKENDS[backend](None if version == "default" else version)
+    machine = backend.machine(None if version == "default" else version)
     modules = BUILD / "modules" / machine.modules
     found = Bench(
         machine,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The machines a run can be carried out in: a lab kernel, or a stock kernel in QEMU.
+"""The machines a run can be carried out in: a lab kernel, a stock kernel in QEMU, or a grid.
 
-Principle: what runs in the guest is the same; a machine only decides which kernel boots, what it
+Principle: what runs in a guest is the same; a machine only decides which kernel boots, what it
 must load before the radios, and how the run's directory gets in and out.
 """
 
@@ -9,27 +9,21 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from apbed.errors import ApbedError
+from apbed.grid import file as grid_file
 from apbed.kernels import distro, lab, qemu, ram_disk
 from apbed.kernels.cache import LabKernel
 from apbed.kernels.distro import DistroKernel
 from apbed.kernels.watchdog import Boot, Watchdog
+from apbed.run.grid_machine import GridMachine
+from apbed.run.order import Order
+from apbed.scenario.plan import Plan
 
 RADIOS = "mac80211_hwsim"
-
-
-@dataclass(frozen=True)
-class Order:
-    """One run: a Python script of the guest's, and the directory it reads and writes."""
-
-    script: Path  # told of the directory
-    run_dir: Path
-    files: Sequence[Path]  # programs and modules that the script is told of
-    seed: int
 
 
 class Machine(Protocol):
@@ -70,6 +64,9 @@ class Machine(Protocol):
     def inside(self, path: Path) -> Path:
         """Where the guest has a file of the host."""
 
+    def accept(self, plan: Plan) -> None:
+        """ApbedError if it cannot do what a plan asks for."""
+
     def boot(self, order: Order, watchdog: Watchdog) -> Boot:
         """Carry out one run; results are in its directory."""
 
@@ -103,6 +100,9 @@ class LabMachine:
 
     def inside(self, path: Path) -> Path:
         return path
+
+    def accept(self, plan: Plan) -> None:
+        """The lab can do all that a plan can say."""
 
     def boot(self, order: Order, watchdog: Watchdog) -> Boot:
         """The host's file system is the guest's root, so nothing is copied."""
@@ -161,6 +161,9 @@ class StockMachine:
     def inside(self, path: Path) -> Path:
         return ram_disk.inside(path)
 
+    def accept(self, plan: Plan) -> None:
+        """As the lab's."""
+
     def boot(self, order: Order, watchdog: Watchdog) -> Boot:
         """The guest has copies of all it needs in memory; results come out at the end."""
         guest = ram_disk.RamGuest(
@@ -186,5 +189,22 @@ def _stock(version: str | None) -> Machine:
     return StockMachine(distro.find(version), f"make stock{words}")
 
 
-# The word of --backend -> the machine of a kernel (None: the distribution's own line).
-BACKENDS: Mapping[str, Callable[[str | None], Machine]] = {"uml": _lab, "vng": _stock}
+BACKENDS = ("uml", "vng", "ssh")
+
+
+@dataclass(frozen=True)
+class Backend:
+    """Where runs are carried out: a word of BACKENDS, and the grid file that ssh needs."""
+
+    name: str = "uml"
+    grid: Path | None = None
+
+    def machine(self, kernel: str | None) -> Machine:
+        """The machine of a kernel (None: the distribution's own line, or the grid's)."""
+        if (self.name == "ssh") != (self.grid is not None):
+            raise ApbedError("--backend ssh and --grid FILE go together")
+        if self.grid is None:
+            return _lab(kernel) if self.name == "uml" else _stock(kernel)
+        if kernel:
+            raise ApbedError(f"kernel = {kernel!r}: the grid file says which kernel its nodes run")
+        return GridMachine(grid_file.load(self.grid))

@@ -25,10 +25,11 @@ from typing import Any
 
 from apbed.checkout import GUEST
 from apbed.errors import ApbedError
-from apbed.kernels.watchdog import INTERRUPTED, Watchdog
+from apbed.kernels.watchdog import INTERRUPTED, Boot, Watchdog
 from apbed.run import bench
 from apbed.run.bench import Bench
-from apbed.run.machines import Order
+from apbed.run.machines import Backend
+from apbed.run.order import Order
 from apbed.scenario import plan
 from apbed.scenario.parse import Run, Scenario
 
@@ -51,16 +52,17 @@ def unheard(_event: Event) -> None:
 
 
 def run_all(
-    scenario: Scenario, out: Path, jobs: int, notify: Notify = unheard, backend: str = "uml"
+    scenario: Scenario, out: Path, jobs: int, notify: Notify = unheard, backend: Backend = bench.LAB
 ) -> bool:
     """Run what is not done yet below `out`; true when every run was carried out.
 
-    `backend` says in which machines (machines.BACKENDS). `notify` hears of every change, from the
+    `backend` says in which machines. `notify` hears of every change, from the
     pool's threads. Raises ApbedError before anything starts if something is missing. Ctrl-C ends
     all running guests.
     """
     benches = {name: bench.find(name, backend) for name in {run.kernel for run in scenario.runs}}
     for run in scenario.runs:
+        benches[run.kernel].machine.accept(run.plan)
         benches[run.kernel].programs(run.plan)
     digests = {name: entry.digests() for name, entry in benches.items()}
     out.mkdir(parents=True, exist_ok=True)
@@ -143,11 +145,20 @@ class _Job:
         order = Order(GUEST / "cell.py", run_dir, self.bench.files(), self.run.plan.seed)
         progress = self.progress(time.monotonic())
         watchdog = Watchdog(machine.stall_s, progress=progress, cancel=self.cancel)
-        result = machine.boot(order, watchdog)
+        try:
+            result = machine.boot(order, watchdog)
+        except ApbedError as error:
+            self.record(Boot(None, str(error), 0.0, None), str(error))
+            raise
         why = result.why or _guest_error(self.run_dir, result.status)
         if why == INTERRUPTED:
             shutil.rmtree(self.run_dir)
             return False
+        self.record(result, why)
+        return why is None
+
+    def record(self, result: Boot, why: str | None) -> None:
+        """Write status.json, and tell who listens."""
         state = "failed" if why else "done"
         status = {
             "schema": 1,
@@ -158,7 +169,6 @@ class _Job:
         }
         _write(self.run_dir / "status.json", status)
         self.notify(Event(self.run, state, result.virtual_s or 0.0, result.wall_s, why))
-        return why is None
 
     def progress(self, started: float) -> Callable[[], object]:
         """What the watchdog looks at: the guest's step, then each virtual second of the flows."""
@@ -198,10 +208,11 @@ def _manifest(
     out: Path,
     benches: dict[str, Bench],
     digests: dict[str, dict[str, str]],
-    backend: str,
+    backend: Backend,
 ) -> dict[str, Any]:
     command = ["apbed", "run", scenario.name, "--out", str(out)]
-    command += [] if backend == "uml" else ["--backend", backend]
+    command += [] if backend.name == "uml" else ["--backend", backend.name]
+    command += ["--grid", str(backend.grid)] if backend.grid else []
     command += [f"--set={word}" for word in scenario.settings]
     return {
         "schema": 1,
@@ -220,6 +231,7 @@ def _manifest(
             for name, entry in benches.items()
         },
         "command": shlex.join(command),
+        "grid": str(backend.grid) if backend.grid else None,
     }
 
 

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Inside a lab kernel: the lead's part of the tests. Runs cases on nodes, some of them broken.
+
+    lead.py PLACE ROOT HWSIM STATIONS SCENARIO CASE...
+
+PLACE holds the keys and gets CASE/ with each campaign, and CASE.json: how the command ended, what
+was said, and for each node the lines in which it differs from what it was before.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from apbed.errors import ApbedError
+from apbed.run import runner
+from apbed.run.machines import Backend
+from apbed.scenario import parse
+from tests.grid import machines
+from tests.grid.machines import Machine
+
+LEASE_S = 6
+Fault = Callable[[Machine], None]
+
+
+def fill(node: Machine) -> None:
+    """No byte is left in the node's /run."""
+    node.inside("cat /dev/zero > /run/fill 2> /dev/null")
+
+
+def kill_session(node: Machine) -> None:
+    """The session dies without a word; its watch lives."""
+    watch = int(node.inside("cut -d' ' -f1 /run/apbed/watch"))
+    for pid in node.named("node.sh"):
+        if pid != watch:
+            os.kill(pid, signal.SIGKILL)
+
+
+def kill_all(node: Machine) -> None:
+    """Everything that apbed has started dies at once, the watch too."""
+    for pid in [*node.named("node.sh"), *node.processes()]:
+        os.kill(pid, signal.SIGKILL)
+
+
+def interrupt(_node: Machine) -> None:
+    """Ctrl-C."""
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def vanish(_node: Machine) -> None:
+    """The lead dies."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+FAULTS: dict[str, Fault] = {
+    "cut": Machine.cut,
+    "full": fill,
+    "session": kill_session,
+    "all": kill_all,
+    "interrupt": interrupt,
+    "vanish": vanish,
+}
+# What stands in for a program of a node that fails.
+FAKES = {
+    "insmod": "echo 'insmod: ERROR: could not insert module: Invalid module format'; exit 1",
+    "hostapd": "echo 'nl80211: Could not configure driver mode'; exit 1",
+    "wpa_supplicant": "exec sleep 1000",
+    "uname": "echo 6.1.0-0",
+}
+# What a case changes in the scenario.
+SETTINGS = {
+    "wpa2": ["ap.security=wpa2"],
+    "capture": ["medium.pcap=true"],
+    "qdisc": ["ap.qdisc=lasak limit 100"],
+}
+
+
+class Lead:
+    """Runs one campaign after the other and compares the nodes."""
+
+    def __init__(self, place: Path, scenario: Path, nodes: list[Machine]) -> None:
+        self.place, self.scenario, self.nodes = place, scenario, nodes
+        self.before = {node.name: node.state() for node in nodes}
+
+    def case(self, name: str) -> None:
+        """A case is WHAT or FAULT@PHASE, and :NODE."""
+        grid = machines.grid_file(self.place, self.nodes, os.uname().release)
+        fault, _, where = name.partition(":")[0].partition("@")
+        phase, victim = where, name.partition(":")[2]
+        node = next((one for one in self.nodes if one.name == victim), self.nodes[-1])
+        self.prepare(fault, node)
+        settings = SETTINGS.get(fault, [])
+        out = self.place / name.split(":")[0] if fault != "resume" else self.place / phase
+        found: dict[str, Any] = {"case": name, "events": []}
+
+        def heard(event: runner.Event) -> None:
+            if event.state != "running":
+                found["events"].append(event.state)
+                return
+            step = (out / "runs" / event.run.id / "progress").read_text().strip()
+            if fault in FAULTS and step == phase:
+                found["injected"] = step
+                FAULTS[fault](node)
+
+        def campaign() -> None:
+            try:
+                plan = parse.load(self.scenario, settings)
+                found["done"] = runner.run_all(plan, out, 1, heard, Backend("ssh", grid))
+            except ApbedError as error:
+                found["error"] = str(error)
+            except KeyboardInterrupt:
+                found["error"] = "interrupted"
+
+        if fault == "vanish":
+            found["error"] = f"status {self.apart(campaign)}"
+        else:
+            campaign()
+        time.sleep(2 * LEASE_S)
+        self.repair(fault, node)
+        # Before the link is mended: each node has put itself back alone.
+        found["left"] = [one.name for one in self.nodes if one.inside("ls -d /run/apbed")]
+        node.mend()
+        time.sleep(machines.ADDRESSES_S)
+        found["differences"] = self.differences()
+        (self.place / f"{name}.json").write_text(json.dumps(found, indent=1))
+        print(f"{time.monotonic():.1f} {name}: {json.dumps(found)}", flush=True)
+
+    def prepare(self, fault: str, node: Machine) -> None:
+        """Break what is broken from the beginning."""
+        if fault == "address":
+            node.inside("ip address add 198.51.100.1/24 dev wlan1")
+        elif fault in FAKES:
+            fake = node.programs / fault
+            fake.parent.mkdir(exist_ok=True)
+            fake.write_text(f"#!/bin/sh\n{FAKES[fault]}\n")
+            fake.chmod(0o755)
+
+    def repair(self, fault: str, node: Machine) -> None:
+        """Undo what the case has broken, and nothing that apbed has changed."""
+        if fault == "full":
+            node.inside("rm -f /run/fill")
+        elif fault == "address":
+            node.inside("ip address del 198.51.100.1/24 dev wlan1")
+        elif fault in FAKES:
+            (node.programs / fault).unlink()
+        elif fault == "all":  # nobody is left who could; the next session does it
+            self.case("after")
+
+    def apart(self, campaign: Callable[[], None]) -> int:
+        """Run it in a process of its own; its status."""
+        pid = os.fork()
+        if not pid:
+            campaign()
+            os._exit(0)
+        return os.waitpid(pid, 0)[1]
+
+    def differences(self) -> dict[str, list[str]]:
+        """By node, the lines that are not as before."""
+        found = {}
+        for node in self.nodes:
+            before, after = self.before[node.name], node.state()
+            lines = [f"- {line}" for line in before if line not in set(after)]
+            lines += [f"+ {line}" for line in after if line not in set(before)]
+            if lines:
+                found[node.name] = lines
+        return found
+
+
+def main(place: str, root: str, hwsim: str, stations: str, scenario: str, *cases: str) -> None:
+    """Set up the nodes once, and run all cases on them."""
+    keys = Path(place)
+    with machines.cell(keys, Path(root), int(stations), Path(hwsim)) as nodes:
+        lead = Lead(keys, Path(scenario), nodes)
+        for name in cases:
+            lead.case(name)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

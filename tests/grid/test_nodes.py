@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Runs on nodes with real sshd in a lab kernel, and nodes that are broken in every phase.
+
+Whatever happens, every node is afterwards as it was: its devices, addresses, routes, queues,
+sysctls, modules, files and processes are compared.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from apbed.analysis import report, summary
+from apbed.kernels.cache import LabKernel
+from tests.grid.conftest import Cases, Found
+
+ONE = Path(__file__).with_name("one.toml")
+DEMO = Path(__file__).parents[2] / "testbed/scenarios/demo.toml"
+PHASES = ("upload", "keep", "modules", "wire", "access-point", "associate", "queues", "2", "fetch")
+
+
+def assert_as_before(found: Found) -> None:
+    """No node differs from what it was before the first case."""
+    assert {name: case["differences"] for name, case in found.items() if case["differences"]} == {}
+    assert {name: case["left"] for name, case in found.items() if case["left"]} == {}
+
+
+def test_a_run_a_lost_link_and_the_campaign_goes_on(
+    lab_kernel: LabKernel, cases: Cases, tmp_path: Path
+) -> None:
+    found = cases(ONE, 1, "plain", "cut@2:sta1", "resume@cut@2")
+    assert_as_before(found)
+    assert found["plain"]["events"] == ["done"]
+    cut = found["cut@2:sta1"]
+    assert cut["injected"] == "2"
+    assert cut["events"] == ["failed"]
+    assert cut["error"].startswith("sta1 (192.0.2.12): ")
+    assert cut["error"].endswith("; repeat the command to go on")
+    assert found["resume@cut@2"]["events"] == ["done"]
+    for campaign in ("plain", "cut@2"):
+        (run,) = summary.summarize(tmp_path / campaign)["runs"]
+        assert run["why_invalid"] is None
+        # 11 Mb/s carries 5 to 6 Mb/s of TCP, by the medium's own tests.
+        assert 4.0 < run["goodput_mbps"]["up"] < 6.5
+        assert run["params"]["kernel"] == lab_kernel.release
+    report.write_report(tmp_path / "plain")
+    assert "Real machines and real air" in (tmp_path / "plain/report.html").read_text()
+    assert_no_secret(tmp_path / "plain")
+
+
+def assert_no_secret(campaign: Path) -> None:
+    """No key and no passphrase is in a run's directory."""
+    for path in campaign.rglob("*"):
+        if path.is_file():
+            text = path.read_text(errors="replace")
+            assert "passphrase" not in text and "psk=" not in text, path
+            assert "PRIVATE KEY" not in text, path
+
+
+# What fails, and what is said; each in a campaign of its own.
+BROKEN = {
+    "wpa2": None,
+    "capture": None,
+    "uname:sta1": "sta1 (192.0.2.12): it runs 6.1.0-0; the grid's kernel is 6.",
+    "address": "198.51.100.1/24 is its address; the device must be idle",
+    "qdisc": None,
+    "insmod:sta1": None,
+    "hostapd:ap": None,
+    "wpa_supplicant:sta1": None,
+    "full@modules:sta1": None,
+    "full@queues:ap": None,
+    "full@2:sta1": None,
+    "interrupt@associate": "interrupted",
+    "interrupt@2": "interrupted",
+    "vanish@queues": "status 9",
+    "vanish@2": "status 9",
+    "session@associate:ap": "ap (192.0.2.10): the connection ended",
+    "session@2:sta1": "sta1 (192.0.2.12): the connection ended",
+    "all@2:ap": "ap (192.0.2.10): the connection ended",
+    **{f"cut@{phase}:sta1": "sta1 (192.0.2.12): " for phase in PHASES},
+    "cut@queues:ap": "ap (192.0.2.10): ",
+    "cut@2:wired": "wired (192.0.2.11): ",
+}
+FAILED_RUNS = {
+    "qdisc": "Unknown qdisc",
+    "insmod:sta1": "Invalid module format",
+    "hostapd:ap": "hostapd is no access point: nl80211: Could not configure driver mode",
+    "wpa_supplicant:sta1": "sta1 did not associate in 30 s",
+    "full@modules:sta1": "No space left",
+    "full@queues:ap": "no space left in /run/apbed",
+}
+
+
+@pytest.mark.slow
+def test_every_fault_leaves_every_node_as_it_was(cases: Cases, tmp_path: Path) -> None:
+    found = cases(ONE, 1, *BROKEN)
+    assert_as_before(found)
+    for name, said in BROKEN.items():
+        assert said is None or found[name]["error"].startswith(said) or said in found[name]["error"]
+        assert "@" not in name or found[name]["injected"], name
+    (run,) = summary.summarize(tmp_path / "wpa2")["runs"]
+    assert run["why_invalid"] is None
+    assert_no_secret(tmp_path / "wpa2")
+    (capture,) = (tmp_path / "capture").glob("runs/*/air.pcap")
+    assert capture.stat().st_size > 10_000
+    for name, why in FAILED_RUNS.items():
+        (path,) = (tmp_path / name.split(":")[0]).glob("runs/*/status.json")
+        assert why in json.loads(path.read_text())["why"], name
+
+
+@pytest.mark.slow
+def test_the_demo_on_nodes_gives_the_labs_table(cases: Cases, tmp_path: Path) -> None:
+    """The bars of tests/experiments/test_demo.py."""
+    found = cases(DEMO, 4, "plain")
+    assert_as_before(found)
+    runs = summary.summarize(tmp_path / "plain")["runs"]
+    assert [run["why_invalid"] for run in runs] == [None] * 3
+    fifo, fq_codel, lasack = (run["ratio_down_up"] for run in runs)
+    assert fifo < 0.3
+    assert fq_codel < 0.3
+    assert 0.85 <= lasack <= 1.15
