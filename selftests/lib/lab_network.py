@@ -15,6 +15,7 @@ import struct
 import subprocess
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,6 +30,7 @@ GIVEN_BACK = 9
 # These look at a child's next packet by taking it; it counts as sent and as queued then.
 PEEKING = {"tbf", "hfsc", "drr", "qfq", "ets", "netem"}
 MAX_PACKET = 66000  # bytes
+READS = 5
 MTU = "65500"  # the largest that qfq takes
 
 
@@ -161,6 +163,20 @@ def check(qdiscs: Sequence[Qdisc], given_back: int = 0) -> None:
             wrong.append(f"{qdisc.kind} {qdisc.handle:x}: {qdisc.qlen} packets of 0 bytes")
     if wrong:
         raise Broken("; ".join(wrong))
+
+
+def read(netlink: Rtnetlink, ifindex: int) -> list[Qdisc]:
+    """All disciplines of a device; Broken if they do not add up.
+
+    They are read one after the other. Where time passes meanwhile, as it does not in a lab
+    kernel, a packet may move on in between. Then they are read again; a miscount stays.
+    """
+    for _ in range(READS - 1):
+        with suppress(Broken):
+            check(found := netlink.qdiscs(ifindex))
+            return found
+    check(found := netlink.qdiscs(ifindex))
+    return found
 
 
 def wait_empty(netlink: Rtnetlink, ifindex: int, seconds: float) -> None:

@@ -149,7 +149,7 @@ def main(_: Sequence[str]) -> int:
         link = Link()
         try:
             case(link)
-            lab_network.check(netlink.qdiscs(ifindex))
+            lab_network.read(netlink, ifindex)
             ktap.result(True, case.__name__)
         except Broken as broken:
             ktap.result(False, case.__name__, str(broken))

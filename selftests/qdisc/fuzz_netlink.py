@@ -184,7 +184,7 @@ def fuzz(kind: str, requests: int, seed: int, ifindex: int) -> str:
             traffic.burst(3)
         if sequence % 50 == 0:
             time.sleep(0.005)
-            lab_network.check(netlink.qdiscs(ifindex))
+            lab_network.read(netlink, ifindex)
     answers.update(raw.errors())
     _still_works(netlink, ifindex, kind)
     if not answers["0"]:

@@ -158,14 +158,13 @@ def saturate(netlink: Rtnetlink, ifindex: int, seconds: float, rng: random.Rando
         sender.choose(minor)
         for _ in range(3):
             sender.oversize()
-        lab_network.check(netlink.qdiscs(ifindex))
+        lab_network.read(netlink, ifindex)
     samples = longest = 0
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         sender.burst()
-        qdiscs = netlink.qdiscs(ifindex)
         try:
-            lab_network.check(qdiscs)
+            qdiscs = lab_network.read(netlink, ifindex)
         except Broken as broken:
             raise Broken(f"after {sender.traffic.offered} packets: {broken}") from None
         samples += 1
@@ -178,8 +177,7 @@ def saturate(netlink: Rtnetlink, ifindex: int, seconds: float, rng: random.Rando
         sender.choose(minor)
         sender.traffic.one()
     lab_network.wait_empty(netlink, ifindex, 30)
-    qdiscs = netlink.qdiscs(ifindex)
-    lab_network.check(qdiscs)
+    qdiscs = lab_network.read(netlink, ifindex)
     leaves = _leaves(qdiscs)
     if sum(qdisc.sent for qdisc in leaves) - before < len(CLASSES):
         raise Broken("packets after the load were not sent")

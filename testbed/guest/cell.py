@@ -28,6 +28,7 @@ from apbed.scenario.plan import Plan, Programs, read
 from guest.commands import CellError, next_multiple, seconds_between, sleep_until
 from guest.network import Network
 from guest.own_queues import OwnQueues
+from guest.processor import idle_share, times
 from guest.programs import Running
 from guest.radios import Radios
 from guest.traffic import Traffic
@@ -71,6 +72,7 @@ def measure(cell: Cell, record: dict[str, Any]) -> None:
     record |= {"t0_s": t0, "t1_s": t1}
     cell.traffic.start(t0)
     sleep_until(t0)
+    begin = times()
     cell.radios.mark()
     cell.network.snapshot("qdisc_start.json")
     cell.own_queues.sample(t0)
@@ -81,6 +83,7 @@ def measure(cell: Cell, record: dict[str, Any]) -> None:
         cell.running.check()
         cell.network.watch(t0)
         cell.own_queues.sample(t0)
+    record["idle_share"] = idle_share(begin, times())
     cell.traffic.end()
     cell.radios.freeze()
     cell.network.snapshot("qdisc.json")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from apbed.analysis import summary, validity
+from guest import processor
 from tests.apbed import fabricated_run as fabricated
 
 
@@ -285,3 +286,23 @@ def test_a_plan_in_other_terms_makes_a_run_invalid(run_dir: Path) -> None:
     assert "no plan that this apbed can read" in (validity.why_invalid(run_dir) or "")
     found = summary.summarize_run(run_dir)
     assert found["valid"] is False and found["flows"] == []
+
+
+def test_a_busy_processor_is_no_measure_of_a_queue(run_dir: Path) -> None:
+    """Where code takes time, the processor must have been idle now and then."""
+    fabricated.edit(run_dir / "guest.json", idle_share=0.3)
+    assert validity.why_invalid(run_dir) is None
+    fabricated.edit(run_dir / "guest.json", idle_share=0.012)
+    why = validity.why_invalid(run_dir)
+    assert why == "not comparable: the processor was idle for 1.2% of the time, so it decided"
+
+
+def test_idle_is_idle_or_waiting_for_a_disk(tmp_path: Path) -> None:
+    """proc(5): user, nice, system, idle, iowait, irq, softirq, steal, guest, guest_nice."""
+    stat = tmp_path / "stat"
+    stat.write_text("cpu  10 0 20 100 5 1 4 0 7 0\ncpu0 10 0 20 100 5 1 4 0 7 0\n")
+    begin = processor.times(stat)
+    assert (begin.idle, begin.all) == (105, 140)
+    stat.write_text("cpu  20 0 40 160 15 1 4 0 17 0\n")
+    assert processor.idle_share(begin, processor.times(stat)) == 0.7
+    assert processor.idle_share(begin, begin) is None

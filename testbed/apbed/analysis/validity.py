@@ -26,6 +26,7 @@ from apbed.analysis.run_directory import (
 
 PACKETS_APART = 16  # in flight at either snapshot, and frames that are not IP
 SHARE_APART = 0.01
+IDLE_AT_LEAST = 0.05  # of the guest's processors
 OBJECTS_ON_A_GRID = ("run.json", "status.json", "guest.json")
 OBJECTS = (*OBJECTS_ON_A_GRID, "medium.json")
 LISTS = ("qdisc_start.json", "qdisc.json")
@@ -47,6 +48,7 @@ def why_invalid(run_dir: Path) -> str | None:
         _missing,
         _no_plan,
         _guest_error,
+        _processor_busy,
         _medium_error,
         _flow_error,
         _wrong_qdisc,
@@ -121,6 +123,17 @@ def _no_plan(run_dir: Path) -> str | None:
 def _guest_error(run_dir: Path) -> str | None:
     errors = _object(run_dir, "guest.json").get("errors")
     return f"in the guest: {errors[0]}" if errors else None
+
+
+def _processor_busy(run_dir: Path) -> str | None:
+    """Where code takes time, what was measured must not be how fast the processor is.
+
+    Runs of before this was recorded have no share.
+    """
+    share = _object(run_dir, "guest.json").get("idle_share")
+    if share is None or share >= IDLE_AT_LEAST:
+        return None
+    return f"not comparable: the processor was idle for {share:.1%} of the time, so it decided"
 
 
 def _in_the_lab(run_dir: Path) -> bool:
