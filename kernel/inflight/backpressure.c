@@ -44,7 +44,7 @@ void inflight_backpressure_set_link(struct inflight_backpressure *bp, u64 bits_p
 				    u32 least_ns)
 {
 	bp->least_ns = bits_per_s ? least_ns : 0;
-	bp->kib_ns = bits_per_s ? div64_u64(1024 * 8 * NSEC_PER_SEC, bits_per_s) : 0;
+	bp->kib_ns = bits_per_s ? div64_u64(1024ULL * 8 * NSEC_PER_SEC, bits_per_s) : 0;
 }
 
 /* The window is over. The states are in order, from the best to the worst. */

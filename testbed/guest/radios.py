@@ -222,5 +222,5 @@ def served_stations(dump: str) -> set[str]:
     for entry in dump.split("Station ")[1:]:
         lines = {tuple(line.split()) for line in entry.splitlines()}
         if {("associated:", "yes"), ("authorized:", "yes")} <= lines:
-            served.add(entry.split()[0])
+            served |= set(entry.split()[:1])
     return served

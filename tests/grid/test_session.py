@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from apbed.grid import checks, file, records
+from apbed.grid import checks, file, measure, records
 from apbed.grid.file import Grid
 from apbed.grid.session import (
     Interrupted,
@@ -172,6 +172,16 @@ def test_an_interrupted_order_ends_at_once(grid: Grid, tmp_path: Path) -> None:
     until(lambda: not Path(grid.directory).exists())
 
 
+def test_no_order_is_given_after_an_interruption(grid: Grid, tmp_path: Path) -> None:
+    with session(grid, tmp_path) as one:
+        one.cancel.set()
+        with pytest.raises(Interrupted):
+            one.shell(f"touch {tmp_path}/done")
+        assert one.close() is None  # putting back goes on
+    assert not (tmp_path / "done").exists()
+    assert not Path(grid.directory).exists()
+
+
 def test_ssh_asks_nobody_and_talks_to_known_hosts_only(grid: Grid) -> None:
     words = ssh_words(grid, grid.nodes[0], "true")
     assert "BatchMode=yes" in words
@@ -190,6 +200,29 @@ def test_a_probe_that_says_something_else(grid: Grid) -> None:
     for said in ("user 0\n\x1b[2J\n", "user\n", "a" * 300 + " b\n", "user 0\n" * 501):
         with pytest.raises(NodeError):
             checks.parse(node, said)
+
+
+DUMP = """\
+Station 02:00:00:00:01:00 (on wlan0)
+\ttx packets:\t7
+\ttx retries:\t1
+Station 02:00:00:00:02:00 (on wlan0)
+\ttx packets:\t5
+"""
+
+
+def test_what_the_access_point_counted(grid: Grid, tmp_path: Path) -> None:
+    ap = Session(grid, grid.nodes[0], tmp_path / "log", threading.Event())
+    assert measure.sent_frames(ap, DUMP) == 12
+    for said in ("", "Station\n", DUMP.replace("7", "-7"), DUMP.replace("7", "9" * 5000)):
+        with pytest.raises(NodeError, match="ap: iw showed no counts of its stations"):
+            measure.sent_frames(ap, said)
+    listed = '[{"kind": "fq_codel", "handle": "1:", "root": true, "packets": 3}]'
+    assert measure.queues(ap, listed)[0]["packets"] == 3
+    for said in ("", "{}", "[1]", '[{"handle": "1:"}]', listed.replace("3", '"x"'), "[" * 10**5):
+        with pytest.raises(NodeError, match="ap: tc showed no queues"):
+            measure.queues(ap, said)
+    ap.end()
 
 
 def test_records_on_our_clock(tmp_path: Path) -> None:

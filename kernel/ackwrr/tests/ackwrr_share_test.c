@@ -33,8 +33,8 @@ static void share_is_of_bytes(struct kunit *test)
 
 			ackwrr_share_charge(&share, class, segments * MSS);
 		}
-		each[0] = share.charged[0] / mixes[i][0];
-		each[1] = share.charged[1] / mixes[i][1];
+		each[0] = div_u64(share.charged[0], mixes[i][0]);
+		each[1] = div_u64(share.charged[1], mixes[i][1]);
 		/* One packet of either, and rounding. */
 		KUNIT_EXPECT_LE(test, abs(each[0] - each[1]), 41 * MSS + 10000);
 	}
@@ -269,7 +269,7 @@ static void short_ones_are_free(struct kunit *test)
 	for (i = 0; i < 20; i++) {
 		memcpy(before, cell->share.charged, sizeof(before));
 		for (class = 0; class < ACKWRR_CLASSES; class++)
-			short_one(cell, class, id++, moved / 6);
+			short_one(cell, class, id++, div_u64(moved, 6));
 		go_on(cell, 2, 2, NSEC_PER_SEC);
 		for (class = 0; class < ACKWRR_CLASSES; class++)
 			KUNIT_EXPECT_EQ(test, cell->share.charged[class] - before[class], moved);
@@ -300,11 +300,11 @@ static void a_newcomer_counts_at_its_share(struct kunit *test)
 	struct cell *cell = test->priv;
 
 	go_on(cell, 2, 2, SETTLE);
-	newcomers_go_on(cell, 50, 5 * NSEC_PER_SEC);
+	newcomers_go_on(cell, 50, 5ULL * NSEC_PER_SEC);
 	expect_estimates(test, 2, 2, 0);
 	newcomers_go_on(cell, 90, SETTLE + NSEC_PER_SEC / 2);	/* the window, and the steps */
 	expect_estimates(test, 3, 3, 5);
-	newcomers_go_on(cell, 50, 5 * NSEC_PER_SEC);	/* slower again: its share stays */
+	newcomers_go_on(cell, 50, 5ULL * NSEC_PER_SEC);	/* slower again: its share stays */
 	expect_estimates(test, 3, 3, 0);
 }
 

@@ -9,7 +9,7 @@
 #include "ackwrr/tests/connections.h"
 
 #define MSS	1448
-#define SETTLE	(2 * NSEC_PER_SEC)
+#define SETTLE	(2ULL * NSEC_PER_SEC)
 
 struct cell {
 	struct ackwrr_flows	flows;

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import sys
@@ -97,7 +98,18 @@ def run(args: argparse.Namespace) -> int:
         if speed := report.speed(result, json.loads((out / "manifest.json").read_text())):
             print(f"Speed: {speed}, {jobs} at once")
         print(f"Report: {out / 'report.html'}")
+    for note in _notes(out, [run["id"] for run in result["runs"]]):
+        print(f"apbed: note: {note}", file=sys.stderr)
     return _verdict(result)
+
+
+def _notes(out: Path, ids: list[str]) -> list[str]:
+    """What drivers did not let a grid's runs set, each once."""
+    found: list[str] = []
+    for run_id in ids:
+        with contextlib.suppress(OSError, ValueError):
+            found += json.loads((out / "runs" / run_id / "guest.json").read_text()).get("notes", [])
+    return list(dict.fromkeys(found))
 
 
 def _jobs(args: argparse.Namespace) -> int:

@@ -66,7 +66,7 @@ class Air:
             if time.monotonic() > until:
                 said = ap.shell("tail -n 1 out/hostapd.log").strip() or "it said nothing"
                 raise NodeError(f"{ap.node.name}: hostapd is no access point: {said}")
-            ap.cancel.wait(LOOK_S)
+            ap.pause(LOOK_S)
         self.settings(ap, self.plan.medium.retry)
 
     def join(self, station: Session, ap: Session) -> None:
@@ -81,7 +81,7 @@ class Air:
         while address not in served_stations(ap.run(dump)):
             if time.monotonic() > until:
                 raise NodeError(f"{station.node.name} did not associate in {JOIN_S:.0f} s")
-            station.cancel.wait(LOOK_S)
+            station.pause(LOOK_S)
         self.settings(station, self.plan.station.retry or self.plan.medium.retry)
 
     def regulate(self, node: Session) -> None:

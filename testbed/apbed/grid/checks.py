@@ -24,7 +24,7 @@ LINE = re.compile(r"([a-z_]{2,12}) ([ -~]{0,200})")  # of the probe: a key, and 
 LINES_MAX = 500
 CLOCK_S = 60  # by which a node's clock may differ: its logs are read beside the others'
 SPACE_KB = 32 * 1024
-CAPTURE_KB = 512 * 1024  # the most that a capture may take
+CAPTURE_KB = 1500  # a second: the headers of 5000 packets
 COMMON = ("sh", "ip", "tc", "tar", "awk", "sed", "head", "wc", "find", "sort", "dmesg", "grep")
 PROGRAMS = {
     "ap": (*COMMON, "iw", "hostapd", "insmod", "rmmod"),
@@ -58,24 +58,24 @@ class Checked:
     wrong: tuple[str, ...]
 
 
-def check(grid: Grid, chosen: Sequence[Node], *, capture: bool = False) -> list[Checked]:
-    """Look at every node, several at a time; nothing is changed."""
+def check(grid: Grid, chosen: Sequence[Node], *, capture_s: float = 0.0) -> list[Checked]:
+    """Look at every node and change nothing. `capture_s`: how long a capture will be."""
 
     def look(node: Node) -> Checked:
         try:
-            facts = probe(grid, node, capture=capture)
+            facts = probe(grid, node, capture_s=capture_s)
         except NodeError as error:
             return Checked(node, Facts(), (str(error),))
-        wrong = [*_machine(grid, node, facts, capture=capture), *_devices(grid, node, facts)]
+        wrong = [*_machine(grid, node, facts, capture_s=capture_s), *_devices(grid, node, facts)]
         return Checked(node, facts, tuple(f"{node.name} ({node.host}): {why}" for why in wrong))
 
     return at_once(look, chosen)
 
 
-def probe(grid: Grid, node: Node, *, capture: bool) -> Facts:
+def probe(grid: Grid, node: Node, *, capture_s: float) -> Facts:
     """What a node says of itself; NodeError if it says something else."""
     programs = PROGRAMS.get(node.name, STATION)
-    if capture and node.name in ("ap", "monitor"):
+    if capture_s and node.name in ("ap", "monitor"):
         programs = (*programs, "tcpdump")
     words = ["sh", "-c", PROBE.read_text(), "probe.sh", grid.directory, node.wlan, node.wired]
     return parse(node, ask(grid, node, shlex.join([*words, *programs])))
@@ -95,7 +95,7 @@ def parse(node: Node, said: str) -> Facts:
     return facts
 
 
-def _machine(grid: Grid, node: Node, facts: Facts, *, capture: bool) -> list[str]:
+def _machine(grid: Grid, node: Node, facts: Facts, *, capture_s: float) -> list[str]:
     """User, kernel, programs, modules, clock and space."""
     wrong = []
     if facts.one("user") != "0":
@@ -113,7 +113,9 @@ def _machine(grid: Grid, node: Node, facts: Facts, *, capture: bool) -> list[str
     clock = facts.one("clock")
     if not clock.isdigit() or abs(int(clock) - time.time()) > CLOCK_S:
         wrong.append(f"its clock differs by more than {CLOCK_S} s; set it")
-    needed = SPACE_KB + (CAPTURE_KB if capture and node.name in ("ap", "monitor") else 0)
+    needed = SPACE_KB
+    if node.name in ("ap", "monitor"):
+        needed += round(CAPTURE_KB * capture_s)
     free = facts.one("free_kb")
     if not free.isdigit() or int(free) < needed:
         wrong.append(f"{free or 'no'} KB free for {grid.directory}; {needed} are needed")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -25,6 +26,7 @@ END_S = 0.5  # after t1: flows with an end of their own have recorded it
 RECORD_MAX = 64 * 2**20  # bytes
 CAPTURE_MAX = 512 * 2**20
 LOG_MAX = 4 * 2**20
+COUNT = re.compile(r"[0-9]{1,18}")
 
 
 class Measurement:
@@ -107,7 +109,7 @@ class Measurement:
         said = self.cell.ap.shell(f"export {plugins}; {both}")
         listed, _, dump = said.strip().partition("\n")
         (self.run_dir / name).write_text(json.dumps(queues(self.cell.ap, listed), indent=1))
-        return sent_frames(dump)
+        return sent_frames(self.cell.ap, dump)
 
     def _watch(self, t0: float) -> None:
         """Keep the queue's state at this moment too, if the plan asks for that."""
@@ -153,7 +155,7 @@ class Measurement:
             said = session.shell("cat /proc/net/snmp /proc/net/netstat")
             try:
                 counters[session.node.name] = mib_counters(said)
-            except ValueError:
+            except (ValueError, IndexError):
                 raise NodeError(f"{session.node.name}: its TCP counters are broken") from None
         (self.run_dir / "counters.json").write_text(json.dumps(counters, indent=1) + "\n")
         windows = {
@@ -187,7 +189,10 @@ def _is_queue(entry: object) -> bool:
     )
 
 
-def sent_frames(dump: str) -> int:
-    """Frames sent to all stations, by `iw dev DEVICE station dump`."""
+def sent_frames(session: Session, dump: str) -> int:
+    """Frames sent to all stations, by `iw dev DEVICE station dump`; NodeError if it is none."""
     lines = (line.split() for line in dump.splitlines())
-    return sum(int(words[2]) for words in lines if words[:2] == ["tx", "packets:"] and words[2:])
+    counts = [words[2:] for words in lines if words[:2] == ["tx", "packets:"]]
+    if not counts or not all(len(one) == 1 and COUNT.fullmatch(one[0]) for one in counts):
+        raise NodeError(f"{session.node.name}: iw showed no counts of its stations")
+    return sum(int(one[0]) for one in counts)

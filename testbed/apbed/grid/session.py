@@ -172,6 +172,11 @@ class Session:
         """Where the node has a file of the session."""
         return f"{self.grid.directory}/{name}"
 
+    def pause(self, seconds: float) -> None:
+        """Wait; Interrupted if the campaign is to end."""
+        if self.cancel.wait(seconds):
+            raise Interrupted
+
     def check(self) -> None:
         """NodeLostError if the node was found to be lost meanwhile."""
         if self.lost:
@@ -231,6 +236,7 @@ class Session:
 
     def order(self, line: str) -> tuple[int, bytes]:
         """Send an order and return status and answer; NodeLostError if none comes."""
+        self.pause(0.0)
         with self._lock:
             self._log.write(f"{time.strftime('%H:%M:%S')} {line}\n")
             status, said = self._order(line)

@@ -76,7 +76,7 @@ class GridMachine:
             chosen = self.grid.chosen(plan.station.count)
             if watchdog.cancel.is_set():
                 return Boot(None, INTERRUPTED, 0.0, None)
-            _refuse_unfit(self.grid, chosen, capture=plan.medium.pcap)
+            _refuse_unfit(self.grid, chosen, plan.duration_s if plan.medium.pcap else 0.0)
             run = _Run(self.grid, plan, programs, order.run_dir, watchdog)
             why = run.carry_out(chosen)
             console.write_text("\n".join([*run.notes, *run.left, why or "done", ""]))
@@ -90,8 +90,9 @@ class GridMachine:
             )
 
 
-def _refuse_unfit(grid: Grid, chosen: list[Node], *, capture: bool) -> None:
-    wrong = [line for one in checks.check(grid, chosen, capture=capture) for line in one.wrong]
+def _refuse_unfit(grid: Grid, chosen: list[Node], capture_s: float) -> None:
+    found = checks.check(grid, chosen, capture_s=capture_s)
+    wrong = [line for one in found for line in one.wrong]
     if wrong:
         more = f" (and {len(wrong) - 1} more: `apbed grid check`)" if len(wrong) > 1 else ""
         raise ApbedError(f"{wrong[0]}{more}; no node was changed")
