@@ -18,7 +18,8 @@
  * - The sum of a new flow does not begin at 0, and that of one that paused is raised:
  *   lasack_newcomer.c.
  * - An ACK moves its flow's position. The flow is charged when the position moves ahead, and
- *   gets the charge back when it moves back. So the next real ACK undoes what forged ones did.
+ *   gets the charge back when it moves back, but for what its ACKs cost that were sent. So the
+ *   next real ACK undoes what forged ones did.
  *   An ACK that is a little ahead is believed. One that is ahead by a window at most is believed
  *   when another follows near it. One that is behind is believed if the flow was charged for
  *   what lies between. All others are strange: they change nothing. If several are near each
@@ -37,6 +38,8 @@
 #include "lasack/lasack_charge.h"
 #include "lasack/lasack_newcomer.h"
 
+/* What ACKs may be given back is counted in units of so many bytes. */
+#define LASACK_REFUND_UNIT	16U
 /* Bytes of the longest usual headers. What a packet has beyond them is not overhead. */
 #define LASACK_HEADERS	128
 
@@ -68,6 +71,7 @@ void lasack_flow_new_life(struct lasack_queue *q, struct lasack_flow *flow)
 	flow->account.surplus = 0;
 	flow->sent = 0;
 	flow->received = 0;
+	flow->refundable = 0;
 	flow->returned = 0;
 	flow->pending = 0;
 	flow->ack_seen = 0;
@@ -75,6 +79,7 @@ void lasack_flow_new_life(struct lasack_queue *q, struct lasack_flow *flow)
 	flow->starved = 0;
 	flow->served = 0;
 	flow->opening = 0;
+	flow->opened = 0;
 	flow->aborted = 0;
 	flow->entry.finished = 0;
 	if (flow->head)
@@ -122,9 +127,11 @@ static void lasack_flow_charge(struct lasack_queue *q, struct lasack_flow *flow,
 	lasack_flow_count(q, flow, was);
 	flow->account.sum = lasack_sum_plus(q, flow->account.sum, bytes);
 	if (lasack_has_station(q, flow)) {
-		struct lasack_account *station = &lasack_station_at(q, flow)->account;
+		struct lasack_station *station = lasack_station_at(q, flow);
 
-		station->sum = lasack_sum_plus(q, station->sum, bytes);
+		station->account.sum = lasack_sum_plus(q, station->account.sum, bytes);
+		if (unlikely(station->returned))
+			station->returned -= min(station->returned, bytes);
 	}
 }
 
@@ -139,19 +146,36 @@ static void lasack_flow_settle(struct lasack_queue *q, struct lasack_flow *flow,
 				   deferred - lasack_flow_deferred(q, flow));
 }
 
-/*
- * What the flow was charged with last, @bytes of what it received, is given back. Nobody knows
- * which of the waiting ACKs are forged, so from now on nothing is left for them to be charged with.
- */
-static void lasack_flow_refund(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes)
+/* ACKs were charged @bytes more than they cost: that much may be given back, 1 MiB in all. */
+static void lasack_flow_may_refund(struct lasack_flow *flow, u32 bytes)
 {
+	flow->refundable = min_t(u32, U16_MAX, flow->refundable + bytes / LASACK_REFUND_UNIT);
+}
+
+/* Of what may be given back, @bytes may not any more. */
+static void lasack_flow_keep(struct lasack_flow *flow, u32 bytes)
+{
+	flow->refundable -= min_t(u32, flow->refundable,
+				  DIV_ROUND_UP(bytes, LASACK_REFUND_UNIT));
+}
+
+/*
+ * The position moves back by @behind. What the flow was charged with for that is given back, but
+ * for what its ACKs cost, which were sent. Nobody knows which of the waiting ACKs are forged, so
+ * from now on nothing is left for them to be charged with.
+ */
+static void lasack_flow_refund(struct lasack_queue *q, struct lasack_flow *flow, u32 behind)
+{
+	u32 bytes = min(behind, flow->refundable * LASACK_REFUND_UNIT);
 	u64 was;
 
 	lasack_flow_settle(q, flow, flow->pending);
 	flow->refunds++;
 	was = lasack_flow_bytes(flow);
 	flow->received -= bytes;
-	flow->returned = min_t(u64, U32_MAX, (u64)flow->returned + bytes);
+	lasack_flow_keep(flow, bytes);
+	flow->returned = min_t(u32, U16_MAX,
+			       flow->returned + DIV_ROUND_UP(behind, LASACK_REFUND_UNIT));
 	flow->account.surplus = 0;
 	lasack_flow_count(q, flow, was);
 	flow->account.sum = lasack_sum_minus(q, flow->account.sum, bytes);
@@ -159,7 +183,7 @@ static void lasack_flow_refund(struct lasack_queue *q, struct lasack_flow *flow,
 		struct lasack_station *station = lasack_station_at(q, flow);
 
 		station->account.sum = lasack_sum_minus(q, station->account.sum, bytes);
-		station->returned = min_t(u64, U32_MAX, (u64)station->returned + bytes);
+		lasack_station_returned(q, station);
 	}
 }
 
@@ -184,6 +208,7 @@ static bool lasack_flow_may_return(struct lasack_queue *q, const struct lasack_f
 	u32 deferred = lasack_flow_deferred(q, flow);
 
 	return bytes <= flow->received + deferred &&
+	       bytes <= flow->refundable * LASACK_REFUND_UNIT + LASACK_ORDINARY &&
 	       lasack_account_may_return(q, lasack_flow_level(q, flow), &flow->account,
 					 deferred, bytes) &&
 	       (!lasack_has_station(q, flow) ||
@@ -199,6 +224,7 @@ static u32 lasack_flow_count_anew(struct lasack_queue *q, struct lasack_flow *fl
 	s32 advance = lasack_flow_move(flow, seg);
 
 	flow->received = 0;
+	flow->refundable = 0;
 	flow->returned = 0;
 	flow->pending = 0;
 	flow->refunds++;
@@ -251,7 +277,7 @@ u32 lasack_flow_acked(struct lasack_queue *q, struct lasack_flow *flow,
 		return 0;
 	}
 	advance = seg->ack_seq - flow->last_ack[dir];
-	if (likely(advance <= LASACK_BELIEVED || advance <= flow->returned))
+	if (likely(advance <= LASACK_BELIEVED || advance <= flow->returned * LASACK_REFUND_UNIT))
 		return lasack_flow_move(flow, seg);
 	if (q->shape.paper)
 		return advance <= S32_MAX ? min(lasack_flow_move(flow, seg), LASACK_MAX_ACKED) : 0;
@@ -280,10 +306,12 @@ static u32 lasack_flow_uncovered(struct lasack_flow *flow, u32 least, u32 charge
 
 	if (charged >= least) {
 		account->surplus = min_t(u32, surplus + charged - least, LASACK_BELIEVED) / 4;
+		lasack_flow_may_refund(flow, charged - least);
 		return 0;
 	}
 	part = min_t(u64, min(least - charged, surplus), flow->received);
 	account->surplus = (surplus - part) / 4;
+	lasack_flow_keep(flow, part);
 	flow->received -= part;
 	flow->sent += part;
 	return least - charged - part;
@@ -310,23 +338,11 @@ u32 lasack_flow_cost(const struct lasack_queue *q, struct lasack_flow *flow,
 	length = qdisc_pkt_len(skb);
 	least = max(segs * q->overhead,
 		    length > segs * LASACK_HEADERS ? length - segs * LASACK_HEADERS : 0);
-	if (payload >= least)
+	if (payload >= least) {
+		lasack_flow_may_refund(flow, acked);
 		return payload;
-	return payload + lasack_flow_uncovered(flow, least - payload, acked);
-}
-
-/* Of @bytes that the flow is charged with, a part was given back before. */
-static noinline void lasack_flow_charge_again(struct lasack_queue *q, struct lasack_flow *flow,
-					      u32 bytes)
-{
-	u32 part = min(flow->returned, bytes);
-
-	flow->returned -= part;
-	if (lasack_has_station(q, flow)) {
-		struct lasack_station *station = lasack_station_at(q, flow);
-
-		station->returned -= min(station->returned, part);
 	}
+	return payload + lasack_flow_uncovered(flow, least - payload, acked);
 }
 
 /* Bytes that the flow's other end has sent. The ACK that says so waits from now on. */
@@ -335,8 +351,7 @@ void lasack_flow_charge_acked(struct lasack_queue *q, struct lasack_flow *flow, 
 	u32 deferred = lasack_flow_deferred(q, flow);
 
 	flow->pending = min_t(u64, U32_MAX, (u64)flow->pending + lasack_ack_excess(bytes));
-	if (unlikely(flow->returned))
-		lasack_flow_charge_again(q, flow, bytes);
+	flow->returned -= min_t(u32, flow->returned, DIV_ROUND_UP(bytes, LASACK_REFUND_UNIT));
 	lasack_flow_charge(q, flow, &flow->received,
 			   bytes - (lasack_flow_deferred(q, flow) - deferred));
 }

@@ -41,7 +41,7 @@ static void lasack_common_attain(const struct lasack_queue *q, const struct lasa
 /* So far ahead a common sum may be because of packets: more than all that wait have. */
 static u32 lasack_common_ahead(const struct lasack_queue *q)
 {
-	return max_t(u64, LASACK_LAG, min_t(u64, q->memory, U32_MAX));
+	return max_t(u64, LASACK_CREDIT, min_t(u64, q->memory, U32_MAX));
 }
 
 /* A common sum is no further behind than one newcomer may be. */
@@ -66,18 +66,34 @@ void lasack_account_begin(const struct lasack_queue *q, struct lasack_level *lev
 	account->credit = LASACK_CREDIT;
 }
 
-/* The account had no packets and has one now. It is @lag bytes below the largest at most. */
+/*
+ * The account had no packets and has one now. It is @lag bytes below the largest at most. While
+ * it has credit, its sum is not below the @common one: else whoever begins with many flows first
+ * and sends with all of them later would be served as many, not as one.
+ */
 static void lasack_account_resume(const struct lasack_queue *q, const struct lasack_level *level,
-				  struct lasack_account *account, u32 lag)
+				  struct lasack_account *account, u32 lag, u64 common)
 {
-	if (!q->shape.paper)
-		account->sum = max(account->sum, lasack_sum_minus(q, level->high, lag));
+	if (q->shape.paper)
+		return;
+	account->sum = max(account->sum, lasack_sum_minus(q, level->high, lag));
+	if (account->credit)
+		account->sum = max(account->sum, common);
 }
 
 /*
- * A station keeps what was given back because forged ACKs had been charged: the real ones, which
- * come yet, are charged again.
+ * Something was given back to the station, because forged ACKs had been charged. While it waited
+ * for that, others were served: it may catch up with them, also after a pause.
  */
+void lasack_station_returned(const struct lasack_queue *q, struct lasack_station *station)
+{
+	u64 floor = lasack_sum_minus(q, q->level.high, LASACK_STATION_LAG);
+
+	if (floor > station->account.sum)
+		station->returned = lasack_sum_bytes(&q->decay, floor, q->age) -
+				    lasack_sum_bytes(&q->decay, station->account.sum, q->age);
+}
+
 static u32 lasack_station_lag(const struct lasack_station *station)
 {
 	return LASACK_STATION_LAG + min_t(u32, station->returned, LASACK_LAG - LASACK_STATION_LAG);
@@ -100,8 +116,8 @@ static void lasack_account_admit(const struct lasack_queue *q, const struct lasa
 			     lasack_sum_plus(q, *common, DIV_ROUND_UP(part, shares)), ahead);
 }
 
-/* A newcomer that was never served has lost a packet: the charge is undone. */
-static void lasack_account_readmit(const struct lasack_queue *q, struct lasack_level *level,
+/* A packet of an account that has credit is lost: what it was going to cost is undone. */
+static void lasack_account_readmit(const struct lasack_queue *q, u64 *common, u32 shares,
 				   struct lasack_account *account, u32 bytes)
 {
 	u32 part = min_t(u32, bytes, LASACK_CREDIT - account->credit);
@@ -109,7 +125,7 @@ static void lasack_account_readmit(const struct lasack_queue *q, struct lasack_l
 	if (q->shape.paper)
 		return;
 	account->credit += part;
-	level->newcomers = lasack_sum_minus(q, level->newcomers, part);
+	*common = lasack_sum_minus(q, *common, DIV_ROUND_UP(part, shares));
 }
 
 /* A packet of the place that several stations share is sent, and costs @bytes: to newcomers too. */
@@ -121,6 +137,17 @@ void lasack_station_shared_sent(struct lasack_queue *q, u32 bytes)
 	lasack_common_attain(q, &q->level, &q->level.newcomers, max(sum, shared->sum),
 			     lasack_common_ahead(q));
 	shared->sum = max(shared->sum, q->level.newcomers);
+}
+
+/* The station is new and has packets. */
+void lasack_station_begin(struct lasack_queue *q, struct lasack_station *station)
+{
+	lasack_account_begin(q, &q->level, &station->account);
+	/* What several share is charged to newcomers when it is sent. */
+	if (station->number == LASACK_STATION_SHARED)
+		station->account.credit = 0;
+	station->returned = 0;
+	station->is_new = 0;
 }
 
 /* The flow has a packet again. It may go to another station than before. */
@@ -137,17 +164,13 @@ static void lasack_flow_join_station(struct lasack_queue *q, struct lasack_flow 
 	if (!q->shape.by_station)
 		return;
 	if (station->is_new) {
-		lasack_account_begin(q, &q->level, &station->account);
-		/* What several share is charged to newcomers when it is sent. */
-		if (station->number == LASACK_STATION_SHARED)
-			station->account.credit = 0;
+		lasack_station_begin(q, station);
 	} else if (!station->account.packets) {
 		lasack_account_resume(q, &q->level, &station->account,
-				      lasack_station_lag(station));
+				      lasack_station_lag(station), q->level.newcomers);
 		if (station->number == LASACK_STATION_SHARED)
 			station->account.sum = max(station->account.sum, q->level.newcomers);
 	}
-	station->is_new = 0;
 }
 
 /**
@@ -168,7 +191,8 @@ void lasack_flow_begin(struct lasack_queue *q, struct lasack_flow *flow,
 		lasack_account_begin(q, level, &flow->account);
 		flow->opened = 0;
 	} else {
-		lasack_account_resume(q, level, &flow->account, LASACK_LAG);
+		lasack_account_resume(q, level, &flow->account, LASACK_LAG,
+				      flow->opened ? level->opened : level->newcomers);
 	}
 	flow->is_new = 0;
 }
@@ -205,9 +229,16 @@ void lasack_flow_admit_newcomer(struct lasack_queue *q, struct lasack_flow *flow
 /* The packet was pushed out: its @bytes will not be charged. */
 void lasack_flow_readmit(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes)
 {
-	if (flow->served || flow->shared)
+	struct lasack_level *level = lasack_flow_level(q, flow);
+
+	if (flow->shared || (flow->served && !flow->account.credit))
 		return;
-	lasack_account_readmit(q, lasack_flow_level(q, flow), &flow->account, bytes);
+	if (flow->opened)
+		lasack_account_readmit(q, &level->opened, LASACK_OPENED_SHARES, &flow->account,
+				       bytes);
+	else
+		lasack_account_readmit(q, &level->newcomers, 1, &flow->account, bytes);
 	if (lasack_has_station(q, flow) && flow->station != LASACK_STATION_SHARED)
-		lasack_account_readmit(q, &q->level, &lasack_station_at(q, flow)->account, bytes);
+		lasack_account_readmit(q, &q->level.newcomers, 1,
+				       &lasack_station_at(q, flow)->account, bytes);
 }

@@ -22,6 +22,8 @@ void lasack_flow_opened(struct lasack_queue *q, struct lasack_flow *flow);
 void lasack_flow_admit_newcomer(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes,
 				bool waits);
 void lasack_flow_readmit(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes);
+void lasack_station_begin(struct lasack_queue *q, struct lasack_station *station);
+void lasack_station_returned(const struct lasack_queue *q, struct lasack_station *station);
 void lasack_station_shared_sent(struct lasack_queue *q, u32 bytes);
 
 /* A packet that waits from now on, or is sent, is charged with these @bytes. */

@@ -11,6 +11,7 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include "lasack/lasack_charge.h"
+#include "lasack/lasack_newcomer.h"
 #include "lasack/lasack_order.h"
 #include "lasack/lasack_queue.h"
 
@@ -113,13 +114,14 @@ static void lasack_queue_share(struct lasack_queue *q, struct lasack_flow *flow)
 	struct lasack_flow *shared = lasack_shared(q, LASACK_OVERFLOW);
 
 	q->overflow += flow->account.packets;
-	if (shared->head)
+	if (shared->head) {
 		shared->tail->next = flow->head;
-	else
+	} else {
 		shared->head = flow->head;
+		shared->is_new = 1;
+	}
 	shared->tail = flow->tail;
 	shared->account.packets += flow->account.packets;
-	shared->is_new = 0;
 	if (lasack_is_grouped(q))
 		shared->station = LASACK_STATION_SHARED;
 }
@@ -142,8 +144,9 @@ static void lasack_queue_adopt_shared(struct lasack_queue *q, const struct lasac
 		*lasack_shared(q, i) = *lasack_shared(from, i);
 }
 
-/* Keeps the stations, or finds them anew from the packets. */
-static void lasack_queue_adopt_stations(struct lasack_queue *q, const struct lasack_queue *from)
+/* Keeps the stations, or finds them anew from the packets. Their sums are kept if @same. */
+static void lasack_queue_adopt_stations(struct lasack_queue *q, const struct lasack_queue *from,
+					bool same)
 {
 	struct lasack_station *station;
 	struct lasack_flow *flow;
@@ -158,6 +161,10 @@ static void lasack_queue_adopt_stations(struct lasack_queue *q, const struct las
 		station->flows = RB_ROOT_CACHED;
 		station->spares = 0;
 		station->account.packets = 0;
+		if (!same) {
+			station->level = (struct lasack_level) {};
+			station->is_new = 1;
+		}
 	}
 	for (i = 0; i < lasack_queue_places(q); i++) {
 		flow = lasack_flow_at(q, i);
@@ -167,8 +174,20 @@ static void lasack_queue_adopt_stations(struct lasack_queue *q, const struct las
 			flow->station = flow->shared ? LASACK_STATION_SHARED :
 				lasack_station_of(q->stations, flow->head)->number;
 		station = lasack_station_at(q, flow);
+		if (station->is_new)
+			lasack_station_begin(q, station);
 		station->account.packets += flow->account.packets;
-		station->is_new = 0;
+	}
+}
+
+/* The flow that many share begins where new ones do. */
+static void lasack_queue_begin_shared(struct lasack_queue *q)
+{
+	struct lasack_flow *shared = lasack_shared(q, LASACK_OVERFLOW);
+
+	if (shared->head && shared->is_new) {
+		lasack_account_begin(q, lasack_flow_level(q, shared), &shared->account);
+		shared->is_new = 0;
 	}
 }
 
@@ -234,7 +253,8 @@ void lasack_queue_take_over(struct lasack_queue *q, struct lasack_queue *from)
 	for (i = 0; q->shape.floor && i < lasack_queue_places(q); i++)
 		q->waiting_since[i] = q->now;
 	lasack_queue_count_bits(q);
-	lasack_queue_adopt_stations(q, from);
+	lasack_queue_adopt_stations(q, from, same);
+	lasack_queue_begin_shared(q);
 	lasack_queue_order(q);
 }
 

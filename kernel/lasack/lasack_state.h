@@ -100,11 +100,16 @@ static inline struct lasack_flow *lasack_shared(const struct lasack_queue *q,
 	return lasack_flow_at(q, q->table->size + which);
 }
 
-/* Who has this sum is served. */
-static inline void lasack_level_note(struct lasack_level *level, u64 sum)
+/*
+ * Who has this @account is served. Newcomers begin below the sum that was served last: theirs do
+ * not count, or each would begin below the one before.
+ */
+static inline void lasack_level_note(struct lasack_level *level,
+				     const struct lasack_account *account)
 {
-	level->current_sum = sum;
-	level->high = max(level->high, sum);
+	if (!account->credit)
+		level->current_sum = account->sum;
+	level->high = max(level->high, account->sum);
 }
 
 /* Do stations order the service? */

@@ -26,7 +26,7 @@ struct lasack_station {
 	struct lasack_account	account;
 	struct lasack_level	level;	/* of its flows */
 	u32			spares;	/* flows that may lose a packet first; while it matters */
-	u32			returned; /* bytes given back, and not charged again yet */
+	u32			returned; /* bytes: it may catch up with others by so much more */
 	u16			number;
 	u8			known:1,	/* the place is a station's */
 				is_new:1;	/* its sum is not set yet */

@@ -12,6 +12,7 @@
 #include "lasack/tests/attacked_link.h"
 
 #define CREDIT	65535	/* bytes: LASACK_CREDIT */
+#define TRUESIZE	3072	/* bytes: no packet here takes more memory */
 
 /*
  * A connection sends a FIN and goes on. When the FIN is through, a SYN says that it is a new one:
@@ -228,6 +229,162 @@ static void attack_handshakes_of_nobody(struct kunit *test)
 	attack_after_a_handshake(test, 60);
 }
 
+/*
+ * ACKs that climb by @step each, and one that takes all of them back: what they cost, which were
+ * sent, is not given back. The download has as much as beside ACKs that acknowledge nothing.
+ */
+static u32 served_beside_climbing(struct kunit *test, u32 station, u32 step, u32 acks)
+{
+	struct attack *a = test->priv;
+	u32 i, j, served[__MARKS] = {};
+	struct packet ack = {
+		.mark = ATTACKER, .station = station, .protocol = IPPROTO_TCP, .host = 9,
+		.sport = 5001, .dport = 6000,
+	};
+
+	attack_forget(test);
+	for (i = 0; i < WARM_UP + 6000; i++) {
+		keep_backlog(test, download(VICTIM, 1));
+		if (i >= 500 && a->queued[ATTACKER] < 2) {
+			ack.ack_seq = 1000000;
+			if (i == 500)
+				attack_enqueue(test, &ack);
+			for (j = 0; j < acks; j++) {
+				ack.ack_seq += step;
+				attack_enqueue(test, &ack);
+			}
+			ack.ack_seq = 1000000;
+			attack_enqueue(test, &ack);
+		}
+		served[attack_serve(test)] += i >= WARM_UP;
+	}
+	attack_drain(test);
+	memset(a->queued, 0, sizeof(a->queued));
+	return served[VICTIM];
+}
+
+static void attack_climbing_acks(struct kunit *test)
+{
+	u32 station, none;
+
+	for (station = 1; station <= 2; station++) {
+		none = served_beside_climbing(test, station, 0, 104);
+		KUNIT_EXPECT_GE(test, none * 4, 6000);
+		KUNIT_EXPECT_GE(test, served_beside_climbing(test, station, 640, 104) * 10,
+				none * 9);
+		KUNIT_EXPECT_GE(test, served_beside_climbing(test, station, 2896, 40) * 10,
+				none * 9);
+		KUNIT_EXPECT_GE(test, served_beside_climbing(test, station, 8192, 16) * 10,
+				none * 9);
+	}
+}
+
+/* A connection that was opened begins again and again while it has packets: it is one. */
+static void attack_opened_again(struct kunit *test)
+{
+	struct packet p = download(ATTACKER, 10);
+	struct attack *a = test->priv;
+	u32 i, served[__MARKS] = {};
+
+	attack_forget(test);
+	for (i = 0; i < WARM_UP; i++) {
+		keep_backlog(test, download(VICTIM, 1));
+		attack_serve(test);
+	}
+	p.syn = true;
+	attack_enqueue(test, &p);
+	while (a->queued[ATTACKER]) {
+		keep_backlog(test, download(VICTIM, 1));
+		attack_serve(test);
+	}
+	for (i = 0; i < WARM_UP + 6000; i++) {
+		keep_backlog(test, download(VICTIM, 1));
+		p.syn = false;
+		p.fin = i % 40 == 0;
+		if (p.fin)
+			attack_enqueue(test, &p);
+		p.fin = false;
+		p.syn = i % 40 == 30;
+		if (p.syn)
+			attack_enqueue(test, &p);
+		p.syn = false;
+		keep_backlog(test, p);
+		served[attack_serve(test)] += i >= WARM_UP;
+	}
+	KUNIT_EXPECT_GE(test, served[VICTIM] * 3, 6000);
+}
+
+/*
+ * @flows new ones begin at once and always have two packets. A SYN begins no further above the old
+ * download than one credit, and what waits.
+ */
+static void a_syn_beside_begun(struct kunit *test, u32 flows)
+{
+	struct packet p = download(ATTACKER, 0), syn = download(PROBE, 500000);
+	struct attack *a = test->priv;
+	u32 i, next = 0, served[__MARKS] = {};
+
+	p.protocol = IPPROTO_UDP;
+	syn.syn = true;
+	syn.payload = 0;
+	attack_forget(test);
+	for (i = 0; i < WARM_UP + flows * 50 || !served[PROBE]; i++) {
+		keep_backlog(test, download(VICTIM, 1));
+		while (i >= WARM_UP && a->queued[ATTACKER] < 2 * flows) {
+			p.host = 1000 + next++ % flows;
+			attack_enqueue(test, &p);
+		}
+		if (i == WARM_UP + flows * 50) {
+			memset(served, 0, sizeof(served));
+			attack_enqueue(test, &syn);
+		}
+		served[attack_serve(test)]++;
+		if (i > WARM_UP + flows * 50 + 100000)
+			break;
+	}
+	attack_drain(test);
+	memset(a->queued, 0, sizeof(a->queued));
+	KUNIT_EXPECT_LE_MSG(test, served[VICTIM] * MSS, CREDIT + 2 * flows * TRUESIZE,
+			    "%u flows", flows);
+}
+
+static void attack_many_begin(struct kunit *test)
+{
+	a_syn_beside_begun(test, 2);
+	a_syn_beside_begun(test, 20);
+	a_syn_beside_begun(test, 60);
+}
+
+/* A hundred connections are opened with a packet each; then all send: they have 3 MiB first. */
+static void attack_opened_in_store(struct kunit *test)
+{
+	u32 i, j, next = 0, before = 0, served[__MARKS] = {};
+	struct packet p = download(ATTACKER, 0);
+	struct attack *a = test->priv;
+
+	attack_forget(test);
+	for (i = 0; i < WARM_UP + 200 || (!served[VICTIM] && before < 20000); i++) {
+		keep_backlog(test, download(VICTIM, 1));
+		p.syn = i < 100;
+		p.payload = i < WARM_UP + 200 ? 0 : MSS;
+		p.host = 1000 + (i < WARM_UP ? i : next++ % 100);
+		if (i < 100 || (i >= WARM_UP && i < WARM_UP + 100))
+			attack_enqueue(test, &p);
+		for (j = 0; i >= WARM_UP + 200 && j < 2 && a->queued[ATTACKER] < 600; j++) {
+			p.host = 1000 + next++ % 100;
+			attack_enqueue(test, &p);
+		}
+		if (i == WARM_UP + 200)
+			memset(served, 0, sizeof(served));
+		served[attack_serve(test)]++;
+		before += i >= WARM_UP + 200 && !served[VICTIM];
+	}
+	attack_drain(test);
+	memset(a->queued, 0, sizeof(a->queued));
+	/* What waits when they have caught up comes as well. */
+	KUNIT_EXPECT_LE(test, before, 3 * (1024 << 10) / MSS + 600);
+}
+
 static struct kunit_case lasack_newcomer_cases[] = {
 	KUNIT_CASE(attack_syn_after_fin),
 	KUNIT_CASE(attack_forged_newcomers),
@@ -235,6 +392,10 @@ static struct kunit_case lasack_newcomer_cases[] = {
 	KUNIT_CASE(attack_new_ports_in_long_queues),
 	KUNIT_CASE(attack_newcomers_wait),
 	KUNIT_CASE(attack_handshakes_of_nobody),
+	KUNIT_CASE(attack_climbing_acks),
+	KUNIT_CASE(attack_opened_again),
+	KUNIT_CASE(attack_many_begin),
+	KUNIT_CASE(attack_opened_in_store),
 	{}
 };
 

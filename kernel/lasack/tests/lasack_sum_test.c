@@ -17,8 +17,8 @@
 /* Within 0.1 %: a tenth of what is asked for. One byte is rounded off. */
 static void expect_close(struct kunit *test, u64 is, u64 should)
 {
-	KUNIT_EXPECT_LE(test, is, should + should / 1000);
-	KUNIT_EXPECT_GE(test, is + 1, should - should / 1000);
+	KUNIT_EXPECT_LE(test, is, should + div_u64(should, 1000));
+	KUNIT_EXPECT_GE(test, is + 1, should - div_u64(should, 1000));
 }
 
 static struct lasack_decay decay_from(u64 start)

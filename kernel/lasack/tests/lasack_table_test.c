@@ -139,7 +139,7 @@ static void sweep(struct kunit *test, u64 now)
 	u32 i;
 
 	for (i = 0; i < q->table->size; i++)
-		lasack_queue_advance(q, now + i * MS / q->table->size);
+		lasack_queue_advance(q, now + div_u64(i * MS, q->table->size));
 	for (i = 0; i < q->table->size; i++)
 		flow_table_sweep(q->table, q->time);
 }
