@@ -27,6 +27,7 @@ from apbed.grid.session import (
 )
 from tests.grid.test_file import GOOD
 
+PATIENCE = 3000  # tries, 0.1 s apart
 FAKE_SSH = """\
 #!/bin/sh
 # The command is the last word. NODE_SAYS stands for a node that is no node.
@@ -62,9 +63,12 @@ def session(grid: Grid, tmp_path: Path) -> Iterator[Session]:
 
 
 def until(condition: Callable[[], bool]) -> None:
-    """Wait for what a process of its own does."""
-    while not condition():
+    """Wait for what another process does; long enough for any machine."""
+    for _ in range(PATIENCE):
+        if condition():
+            return
         time.sleep(0.1)
+    pytest.fail("it never happened")
 
 
 def test_a_changed_setting_is_put_back(grid: Grid, tmp_path: Path) -> None:
