@@ -34,7 +34,7 @@ ours='^(inflight|sch_[a-z0-9_]*|tcp_[a-z0-9_]*|ccm|ctr|cmac|gcm|ghash_generic) '
 keep() {
 	number=$(($(find "$directory/journal" -type f | wc -l) + 1001))
 	new=$directory/journal.new
-	if printf '%s\n' "$1" > "$new" && mv "$new" "$directory/journal/$number"; then
+	if printf '%s\n' "$1" 2> /dev/null > "$new" && mv "$new" "$directory/journal/$number"; then
 		return 0
 	fi
 	rm -f "$new"
