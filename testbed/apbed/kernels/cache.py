@@ -257,7 +257,8 @@ def hwsim_source(version: str | None = None) -> Path:
     final = cache_dir() / name
     with locked(name):
         if not final.exists():
-            source = _locate(kernel.version)
+            kept = packages.kept(kernel.version, kernel.source)
+            source = kept or _locate(kernel.version)
             if source.package_version != kernel.source:
                 raise ApbedError(
                     f"{kernel.linux.parent} was built of {kernel.source}, and the distribution "

@@ -185,6 +185,13 @@ def _views(version: str) -> Iterator[Apt]:
         yield private_apt(suite)
 
 
+def kept(version: str, package_version: str) -> Source | None:
+    """The linux-source package of a line and version that was downloaded before, or None."""
+    name = f"linux-source-{version}_{package_version.replace(':', '%3a')}_all.deb"
+    archive = cache_root() / "packages" / name
+    return Source(package_version, archive) if archive.exists() else None
+
+
 def locate(version: str) -> Source:
     """The linux-source package of a kernel line, downloaded if need be."""
     package = f"linux-source-{version}"
