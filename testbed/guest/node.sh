@@ -280,9 +280,9 @@ boot_id() {
 # What a session left whose watch is gone too: nobody else puts it back. After a
 # reboot only its files are left.
 clear_stale() {
-	[ -d "$directory/journal" ] || return
+	[ -d "$directory/journal" ] && [ -s "$directory/watch" ] || return
 	# shellcheck disable=SC2046 # two words
-	runs $(cat "$directory/watch" 2> /dev/null || echo 0 0) && return
+	runs $(cat "$directory/watch") && return
 	rmdir "$directory/restoring" 2> /dev/null
 	[ "$(cat "$directory/boot" 2> /dev/null)" = "$(boot_id)" ] || rm -rf "$directory/journal"
 	restore

@@ -127,8 +127,10 @@ def test_what_a_dead_session_left_is_put_back_by_the_next(grid: Grid, tmp_path: 
         with contextlib.suppress(NodeLostError):
             one.attempt("kill -KILL $$")
     assert Path(grid.directory).exists()
+    assert checks.probe(grid, grid.nodes[1], capture_s=0.0).all("stale") == [grid.directory]
     with session(grid, tmp_path):
         assert (tmp_path / "undone").exists()
+        assert checks.probe(grid, grid.nodes[1], capture_s=0.0).all("busy") == [grid.directory]
     assert not Path(grid.directory).exists()
 
 
