@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from apbed.analysis import own_queues
 from tests.experiments import repeats
 from tests.experiments.campaign import Run, carried_out
 
@@ -80,9 +79,16 @@ def test_airtime_is_registered_both_ways(today: Path) -> None:
         assert airtime[name]["tx"] > airtime[name]["rx"] > 0
 
 
-def test_a_scheduler_above_it_works(tmp_path: Path) -> None:
-    """lasack's bound is what packets wait for then, so that mac80211's queues are short."""
-    (run,) = carried_out("rivals", tmp_path, *SHORT, *TODAY, "ap.qdisc=lasack")
-    assert [qdisc["kind"] for qdisc in run["qdisc"]] == ["lasack"]
-    assert run["mac80211"]["ap"]["packets"] > 0
-    assert own_queues.of_machine(next((tmp_path / "runs").glob("*")), "sta1") is None
+def test_lasack_above_them_decides_all(tmp_path: Path) -> None:
+    """Its bound lets fewer packets go than the hardware holds: mac80211 never has a choice.
+
+    So the medium decides the same as over a direct radio.
+    """
+    direct = ("ap.radio=direct", "ap.airtime_fairness=false", "ap.aql=false")
+    (alone,) = carried_out("rivals", tmp_path / "direct", *SHORT, *direct, "ap.qdisc=lasack")
+    (above,) = carried_out("rivals", tmp_path / "above", *SHORT, *TODAY, "ap.qdisc=lasack")
+    assert above["medium"]["digest"] == alone["medium"]["digest"]
+    assert [qdisc["kind"] for qdisc in above["qdisc"]] == ["lasack"]
+    assert above["mac80211"]["ap"]["packets"] > 0
+    assert above["mac80211"]["ap"]["backlog_packets"]["max"] == 0
+    assert alone["mac80211"] is None
