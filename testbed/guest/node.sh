@@ -34,7 +34,7 @@ ours='^(inflight|sch_[a-z0-9_]*|tcp_[a-z0-9_]*|ccm|ctr|cmac|gcm|ghash_generic) '
 keep() {
 	number=$(($(find "$directory/journal" -type f | wc -l) + 1001))
 	new=$directory/journal.new
-	if printf '%s\n' "$1" > "$new" && mv "$new" "$directory/journal/$number"; then
+	if printf '%s\n' "$1" 2> /dev/null > "$new" && mv "$new" "$directory/journal/$number"; then
 		return 0
 	fi
 	rm -f "$new"
@@ -280,9 +280,9 @@ boot_id() {
 # What a session left whose watch is gone too: nobody else puts it back. After a
 # reboot only its files are left.
 clear_stale() {
-	[ -d "$directory/journal" ] || return
+	[ -d "$directory/journal" ] && [ -s "$directory/watch" ] || return
 	# shellcheck disable=SC2046 # two words
-	runs $(cat "$directory/watch" 2> /dev/null || echo 0 0) && return
+	runs $(cat "$directory/watch") && return
 	rmdir "$directory/restoring" 2> /dev/null
 	[ "$(cat "$directory/boot" 2> /dev/null)" = "$(boot_id)" ] || rm -rf "$directory/journal"
 	restore

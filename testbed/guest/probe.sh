@@ -20,7 +20,16 @@ echo "kernel $(uname -r)"
 echo "clock $(date +%s)"
 parent=${directory%/*}
 echo "free_kb $(df -Pk "$parent" 2> /dev/null | awk 'NR == 2 { print $4 }')"
-[ ! -e "$directory" ] || echo "busy $directory"
+if [ -e "$directory" ]; then
+	# The process that would put the node back, and when it was started.
+	read -r pid ticks 2> /dev/null < "$directory/watch"
+	now=$(sed 's/.*) //' "/proc/${pid:-none}/stat" 2> /dev/null | cut -d' ' -f20)
+	if [ -n "${ticks-}" ] && [ "$now" != "$ticks" ]; then
+		echo "stale $directory"
+	else
+		echo "busy $directory"
+	fi
+fi
 for program in "$@"; do
 	command -v "$program" > /dev/null || echo "no_program $program"
 done

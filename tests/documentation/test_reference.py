@@ -45,6 +45,27 @@ def test_counters_below_are_described() -> None:
         assert not {name for name in names if not re.search(rf"\b{name}\b", page.read_text())}
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_netlink_attributes_are_described(kind: str) -> None:
+    """The page of netlink has each attribute of a queue discipline, with its number."""
+    header = (TOP / "kernel" / "uapi" / f"pkt_sch_{kind}.h").read_text()
+    first = header.partition(f"TCA_{kind.upper()}_UNSPEC,")[2].partition("}")[0]
+    names = re.findall(rf"^\t(TCA_{kind.upper()}_\w+),", first, re.MULTILINE)
+    assert names
+    text = (REFERENCE / "netlink.md").read_text()
+    rows = re.findall(rf"^\| (\d+) \| `(TCA_{kind.upper()}_\w+)` \|", text, re.MULTILINE)
+    assert [(int(number), name) for number, name in rows] == list(enumerate(names, 1))
+
+
+def test_sysctls_are_described() -> None:
+    """So has the page of netlink each sysctl of the ACK-skip module."""
+    source = (TOP / "kernel" / "ackskip" / "tcp_ackskip.c").read_text()
+    names = set(re.findall(r'\.procname\s*=\s*"(\w+)"', source))
+    assert len(names) == 4
+    rows = re.findall(r"^\| `(tcp_\w+)` \|", (REFERENCE / "netlink.md").read_text(), re.MULTILINE)
+    assert set(rows) == names
+
+
 def test_scenario_keys_are_described() -> None:
     """The tables of the laboratory's page have every key of a scenario, and no other."""
     cells = re.findall(r"^\| (`[^|]+) \|", (REFERENCE / "testbed.md").read_text(), re.MULTILINE)

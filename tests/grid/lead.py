@@ -79,6 +79,10 @@ FAKES = {
 SETTINGS = {
     "wpa2": ["ap.security=wpa2"],
     "capture": ["medium.pcap=true"],
+    "demo": [
+        *("duration_s=12", "warmup_s=3"),
+        'ap.qdisc=["pfifo limit 100", "lasack limit 100 inflight off"]',
+    ],
     "qdisc": ["ap.qdisc=lasak limit 100"],
 }
 

@@ -99,7 +99,8 @@ def test_every_fault_leaves_every_node_as_it_was(cases: Cases, tmp_path: Path) -
     assert_as_before(found)
     for name, said in BROKEN.items():
         assert said is None or found[name]["error"].startswith(said) or said in found[name]["error"]
-        assert "@" not in name or found[name]["injected"], name
+        # Who vanishes says no more: its status says that it was killed.
+        assert "@" not in name or "injected" in found[name] or said == "status 9", name
     (run,) = summary.summarize(tmp_path / "wpa2")["runs"]
     assert run["why_invalid"] is None
     assert_no_secret(tmp_path / "wpa2")
@@ -112,12 +113,11 @@ def test_every_fault_leaves_every_node_as_it_was(cases: Cases, tmp_path: Path) -
 
 @pytest.mark.slow
 def test_the_demo_on_nodes_gives_the_labs_table(cases: Cases, tmp_path: Path) -> None:
-    """The bars of tests/experiments/test_demo.py."""
-    found = cases(DEMO, 4, "plain")
+    """The bars of tests/experiments/test_demo.py, on runs of 12 s."""
+    found = cases(DEMO, 4, "demo")
     assert_as_before(found)
-    runs = summary.summarize(tmp_path / "plain")["runs"]
-    assert [run["why_invalid"] for run in runs] == [None] * 3
-    fifo, fq_codel, lasack = (run["ratio_down_up"] for run in runs)
+    runs = summary.summarize(tmp_path / "demo")["runs"]
+    assert [run["why_invalid"] for run in runs] == [None, None]
+    fifo, lasack = (run["ratio_down_up"] for run in runs)
     assert fifo < 0.3
-    assert fq_codel < 0.3
     assert 0.85 <= lasack <= 1.15

@@ -27,6 +27,7 @@ from apbed.grid.session import (
 )
 from tests.grid.test_file import GOOD
 
+PATIENCE = 3000  # tries, 0.1 s apart
 FAKE_SSH = """\
 #!/bin/sh
 # The command is the last word. NODE_SAYS stands for a node that is no node.
@@ -62,9 +63,12 @@ def session(grid: Grid, tmp_path: Path) -> Iterator[Session]:
 
 
 def until(condition: Callable[[], bool]) -> None:
-    """Wait for what a process of its own does."""
-    while not condition():
+    """Wait for what another process does; long enough for any machine."""
+    for _ in range(PATIENCE):
+        if condition():
+            return
         time.sleep(0.1)
+    pytest.fail("it never happened")
 
 
 def test_a_changed_setting_is_put_back(grid: Grid, tmp_path: Path) -> None:
@@ -123,8 +127,10 @@ def test_what_a_dead_session_left_is_put_back_by_the_next(grid: Grid, tmp_path: 
         with contextlib.suppress(NodeLostError):
             one.attempt("kill -KILL $$")
     assert Path(grid.directory).exists()
+    assert checks.probe(grid, grid.nodes[1], capture_s=0.0).all("stale") == [grid.directory]
     with session(grid, tmp_path):
         assert (tmp_path / "undone").exists()
+        assert checks.probe(grid, grid.nodes[1], capture_s=0.0).all("busy") == [grid.directory]
     assert not Path(grid.directory).exists()
 
 

@@ -30,6 +30,7 @@ ACCESS_POINTS = '"wifi/access_points.py $(.venv/bin/apbed kernel path)/mac80211_
 STOCK_SMOKE = (
     "make -s stock && .venv/bin/python -m tests.stock.selftests qdisc/autoload.sh tc-testing"
 )
+FIRST = f"--version {VERSIONS[0]}"
 LAB_LIMIT_S = 14400  # processor seconds of one boot; silence ends it long before
 DISTRO = "x86-64 with apt and the package linux-image-amd64"
 
@@ -73,6 +74,7 @@ def suites() -> list[Suite]:
         Suite("ack-cost", f"{TCP}/ack_cost.py --pairs 10", slow=True),
         Suite("pytest-slow", ".venv/bin/pytest -q -m slow", slow=True),
         Suite("modules-all", "make modules-all", slow=True, single=True),
+        Suite("cross", f"make cross && .venv/bin/apbed cross kunit mips {FIRST}", slow=True),
         Suite("allocations", f"{QDISC}/allocations.sh", slow=True, may_skip=DISTRO),
         Suite("ackskip-module-all", f"{TCP}/ackskip_module.sh", slow=True, may_skip=DISTRO),
         *_long(),

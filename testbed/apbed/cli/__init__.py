@@ -25,6 +25,7 @@ COMMANDS = (
     "apbed.cli.boot",
     "apbed.cli.distro",
     "apbed.cli.smp",
+    "apbed.cli.cross",
 )
 
 EXAMPLES = """\

@@ -11,6 +11,7 @@ from pathlib import Path
 from apbed.errors import ApbedError
 from apbed.kernels import cache, patches
 from apbed.kernels.packages import VERSIONS
+from apbed.kernels.toolchain import TARGETS
 
 EXAMPLES = """\
 examples:
@@ -49,7 +50,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
     tree = commands.add_parser("tree", help="print where a source tree is to compile modules in")
     _add_choice(tree, kinds=False)
-    tree.add_argument("--arch", choices=("um", "x86_64"), default="um", help="default: um")
+    archs = ("um", "x86_64", *TARGETS)
+    tree.add_argument("--arch", choices=archs, default="um", help="default: um")
     tree.set_defaults(func=_tree)
 
     selftests = commands.add_parser("selftests", help="print where the kernel's own tests are")

@@ -110,6 +110,8 @@ def _machine(grid: Grid, node: Node, facts: Facts, *, capture_s: float) -> list[
         wrong += [f"{name} is loaded already; rmmod it" for name in facts.all("loaded")]
     if facts.all("busy"):
         wrong.append(f"{grid.directory} is there: another session uses this node")
+    if facts.all("stale"):
+        wrong.append("a session was killed there and left it changed; the next run puts it back")
     clock = facts.one("clock")
     if not clock.isdigit() or abs(int(clock) - time.time()) > CLOCK_S:
         wrong.append(f"its clock differs by more than {CLOCK_S} s; set it")

@@ -17,9 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from apbed.errors import ApbedError
+from apbed.kernels import toolchain
 from apbed.kernels.make import Report, run
 from apbed.kernels.packages import Source
 from apbed.kernels.recipe import Recipe
+from apbed.kernels.toolchain import TARGETS
 from apbed.processes import signals_as_interrupt
 
 # Steps make prints for a kernel never built here before, as measured; the
@@ -48,7 +50,7 @@ KSELFTEST = (
 # What external modules and the tools that read a kernel need; the rest of a
 # built tree goes.
 KEPT = {
-    *("Kbuild", "Makefile", ".config", "Module.symvers", "System.map"),
+    *("Kbuild", "Makefile", ".config", "Module.symvers", "System.map", "vmlinux"),
     *("arch", "include", "scripts"),
 }
 
@@ -111,11 +113,12 @@ def unpack_hwsim(source: Source, directory: Path, log: Path) -> None:
 def _configure(recipe: Recipe, tree: Path, log: Path) -> None:
     """Write the tree's .config; ApbedError naming the symbols Kconfig refused."""
     make = ["make", f"ARCH={recipe.arch}"]
-    run([*make, recipe.base], log, cwd=tree)
+    env = toolchain.environment(recipe.arch)
+    run([*make, recipe.base], log, cwd=tree, env=env)
     dot_config = tree / ".config"
     with dot_config.open("a") as config:
         config.write(recipe.config())
-    run([*make, "olddefconfig"], log, cwd=tree)
+    run([*make, "olddefconfig"], log, cwd=tree, env=env)
     lost = recipe.lost_symbols(dot_config.read_text())
     if lost:
         names = " + ".join(path.name for path in recipe.fragments)
@@ -169,7 +172,7 @@ def build_kernel(
         (tree / image).rename(directory / "linux")
         for module in tree.rglob("mac80211_hwsim.ko"):  # not every kernel for QEMU has radios
             module.rename(directory / "mac80211_hwsim.ko")
-        _prune(tree)
+        _prune(tree, recipe.arch)
     version_line = subprocess.run(["gcc", "--version"], capture_output=True, text=True).stdout
     return BuildRecord(
         schema=1,
@@ -187,21 +190,30 @@ def build_kernel(
 
 
 def prepare_tree(recipe: Recipe, source: Source, directory: Path, log: Path) -> None:
-    """Make `directory`/tree fit to compile external modules; links no kernel.
+    """Make `directory`/tree fit to compile external modules.
 
-    It knows no exported symbols, so modpost can only warn about them.
+    Links a kernel, tree/vmlinux, only where an emulator can boot it. Without one the tree knows
+    no exported symbols, so modpost can only warn about them.
     """
+    bootable = recipe.arch in TARGETS and TARGETS[recipe.arch].emulator is not None
     with signals_as_interrupt():
         tree = _source_tree(recipe, source, directory, log)
-        Report(f"kernel {recipe.name}").phase("preparing to compile modules")
         make = ["make", f"ARCH={recipe.arch}", f"-j{len(os.sched_getaffinity(0))}"]
-        run([*make, "modules_prepare"], log, cwd=tree, env=REPRODUCIBLE)
+        env = {**REPRODUCIBLE, **toolchain.environment(recipe.arch)}
+        report = Report(f"kernel {recipe.name}")
+        if bootable:
+            with report.counting("compiling", FIRST_STEPS[recipe.version]) as count:
+                run([*make, "vmlinux"], log, cwd=tree, env=env, on_line=count)
+            # With no module of its own, a kernel's symbols are those of vmlinux.
+            (tree / "vmlinux.symvers").rename(tree / "Module.symvers")
+        report.phase("preparing to compile modules")
+        run([*make, "modules_prepare"], log, cwd=tree, env=env)
         (tree / "Module.symvers").touch()
         (directory / CONFIGURED).unlink()
-        _prune(tree)
+        _prune(tree, recipe.arch)
 
 
-def _prune(tree: Path) -> None:
+def _prune(tree: Path, arch: str) -> None:
     """Keep of a built tree what Debian's headers packages hold: about 70 MB of 1.6 GB."""
     objtool = tree / "tools/objtool/objtool"  # checks every object compiled for x86_64
     checker = objtool.read_bytes() if objtool.exists() else b""
@@ -213,7 +225,7 @@ def _prune(tree: Path) -> None:
         objtool.write_bytes(checker)
         objtool.chmod(0o755)
     for other in (tree / "arch").iterdir():
-        if other.is_dir() and other.name not in ("um", "x86"):
+        if other.is_dir() and other.name not in ("um", "x86", arch):
             shutil.rmtree(other)
     for path in (tree / "arch").rglob("*"):
         if path.suffix in (".o", ".a", ".c", ".S"):

@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from apbed.errors import ApbedError
-from apbed.kernels import packages
+from apbed.kernels import packages, toolchain
 from apbed.kernels.build import (
     SELFTESTS,
     BuildRecord,
@@ -206,9 +206,12 @@ def build_recipe(recipe: Recipe) -> LabKernel:
 def module_tree(version: str | None = None, arch: str = "um") -> Path:
     """A tree to compile external modules in, prepared now unless it is in the cache.
 
-    For "um" a cached lab kernel's own tree serves. Another tree has no
-    Module.symvers: modules built in it compile, but are not fit to load.
+    For "um" a cached lab kernel's own tree serves. Another tree has an empty
+    Module.symvers: modules built in it compile, but are not fit to load. Only
+    where toolchain.TARGETS names an emulator it has tree/vmlinux and its symbols.
     """
+    if arch in toolchain.TARGETS:
+        _fetch_compiler(toolchain.TARGETS[arch])
     recipe = Recipe(version or default_version(), arch=arch)
     kernel = find(recipe.version) if arch == "um" else None
     if kernel:
@@ -221,6 +224,15 @@ def module_tree(version: str | None = None, arch: str = "um") -> Path:
             with whole(final) as directory:
                 prepare_tree(recipe, source, directory, cache_dir() / f"{name}.log")
     return final / "tree"
+
+
+def _fetch_compiler(target: toolchain.Target) -> None:
+    """Unpack the compiler for another processor, unless it is in the cache."""
+    with locked("packages"):
+        if not target.root.exists():
+            target.root.parent.mkdir(parents=True, exist_ok=True)
+            with whole(target.root) as directory:
+                toolchain.unpack(target, directory)
 
 
 def unpack(version: str | None, directory: Path) -> Path:

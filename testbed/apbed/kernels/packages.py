@@ -154,9 +154,10 @@ def suite_sources(suite: str, own_suite: str, sources_dir: Path = SOURCES_DIR) -
     )
 
 
-def private_apt(suite: str) -> Apt:
-    """A view of another suite with its own state; updates its package lists."""
-    state = cache_root() / "apt" / suite
+def private_apt(suite: str, architecture: str | None = None) -> Apt:
+    """A view of another suite, or processor, with its own state; updates its package lists."""
+    name = f"{suite}-{architecture}" if architecture else suite
+    state = cache_root() / "apt" / name
     for part in ("lists/partial", "cache/archives/partial"):
         (state / part).mkdir(parents=True, exist_ok=True)
     sources = state / "suite.sources"
@@ -170,8 +171,10 @@ def private_apt(suite: str) -> Apt:
         "APT::Sandbox::User": "",
         "Acquire::Languages": "none",
     }
+    if architecture:
+        settings |= {"APT::Architecture": architecture, "APT::Architectures": architecture}
     options = [part for key, value in settings.items() for part in ("-o", f"{key}={value}")]
-    apt = Apt(suite, tuple(options))
+    apt = Apt(name, tuple(options))
     apt.run("apt-get", "update", "-q")
     return apt
 

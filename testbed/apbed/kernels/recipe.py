@@ -15,6 +15,7 @@ from pathlib import Path
 from apbed.checkout import REPOSITORY
 from apbed.errors import ApbedError
 from apbed.kernels.packages import VERSIONS
+from apbed.kernels.toolchain import TARGETS
 
 FRAGMENTS = REPOSITORY / "testbed" / "kernel"
 # What the lab itself needs, then the series under test.
@@ -28,7 +29,8 @@ SCHEMA = 1
 class Recipe:
     """Everything a kernel tree is made from, but the source package.
 
-    Lab kernels are of arch "um"; "x86_64" is for trees to compile modules in.
+    Lab kernels are of arch "um"; "x86_64" is for trees to compile modules in, and so are
+    those of toolchain.TARGETS, which go without the series.
     A `stock` one goes without the series under test, to compare with. One with a
     `checker` ("kasan", "kcsan") is for several processors in QEMU, of arch "x86_64".
     """
@@ -64,6 +66,8 @@ class Recipe:
         """Kconfig fragments in the order they apply; a later line overrides."""
         if self.checker:
             return [FRAGMENTS / "smp.config", FRAGMENTS / f"{self.checker}.config"]
+        if self.arch in TARGETS:
+            return [FRAGMENTS / "cross.config", FRAGMENTS / f"{self.arch}.config"]
         names = ["lab.config" if self.arch == "um" else f"{self.arch}.config"]
         names += ["debug.config"] if self.debug else []
         return [FRAGMENTS / name for name in names]
@@ -71,7 +75,7 @@ class Recipe:
     @property
     def base(self) -> str:
         """The configuration the fragments apply over: a make target."""
-        return "allnoconfig" if self.arch == "um" or self.checker else "defconfig"
+        return "defconfig" if self.arch == "x86_64" and not self.checker else "allnoconfig"
 
     @property
     def patches(self) -> list[Path]:
@@ -79,6 +83,8 @@ class Recipe:
 
         The lab's own are for User-mode Linux: a kernel for QEMU goes without.
         """
+        if self.arch in TARGETS:
+            return []
         lab, series_under_test = PATCHES
         wanted = [] if self.checker else [lab]
         return [

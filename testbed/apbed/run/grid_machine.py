@@ -76,7 +76,6 @@ class GridMachine:
             chosen = self.grid.chosen(plan.station.count)
             if watchdog.cancel.is_set():
                 return Boot(None, INTERRUPTED, 0.0, None)
-            _refuse_unfit(self.grid, chosen, plan.duration_s if plan.medium.pcap else 0.0)
             run = _Run(self.grid, plan, programs, order.run_dir, watchdog)
             why = run.carry_out(chosen)
             console.write_text("\n".join([*run.notes, *run.left, why or "done", ""]))
@@ -88,14 +87,6 @@ class GridMachine:
                 time.monotonic() - started,
                 plan.duration_s if why is None else None,
             )
-
-
-def _refuse_unfit(grid: Grid, chosen: list[Node], capture_s: float) -> None:
-    found = checks.check(grid, chosen, capture_s=capture_s)
-    wrong = [line for one in found for line in one.wrong]
-    if wrong:
-        more = f" (and {len(wrong) - 1} more: `apbed grid check`)" if len(wrong) > 1 else ""
-        raise ApbedError(f"{wrong[0]}{more}; no node was changed")
 
 
 class _Run:
@@ -114,10 +105,25 @@ class _Run:
         self.notes: list[str] = []  # what the drivers do not let us set
         self.left: list[str] = []
 
+    def _refuse_unfit(self, chosen: list[Node]) -> None:
+        """ApbedError if something is wrong with a node; a session on one puts back an older's."""
+        capture_s = self.plan.duration_s if self.plan.medium.pcap else 0.0
+        found = checks.check(self.grid, chosen, capture_s=capture_s)
+        if stale := [one.node for one in found if one.facts.all("stale")]:
+            logs, cancel = self.run_dir / "nodes", self.watchdog.cancel
+            with sessions(self.grid, stale, logs, cancel, self.left):
+                pass
+            found = checks.check(self.grid, chosen, capture_s=capture_s)
+        wrong = [line for one in found for line in one.wrong]
+        if wrong:
+            more = f" (and {len(wrong) - 1} more: `apbed grid check`)" if len(wrong) > 1 else ""
+            raise ApbedError(f"{wrong[0]}{more}; no node was changed")
+
     def carry_out(self, chosen: list[Node]) -> str | None:
         """None, or why there is no result; ApbedError if a node is lost."""
         cancel = self.watchdog.cancel
         try:
+            self._refuse_unfit(chosen)
             with sessions(self.grid, chosen, self.run_dir / "nodes", cancel, self.left) as nodes:
                 self._measure(nodes)
         except Interrupted:
