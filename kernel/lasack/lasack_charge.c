@@ -38,8 +38,10 @@
 #include "lasack/lasack_charge.h"
 #include "lasack/lasack_newcomer.h"
 
-/* What ACKs may be given back is counted in units of so many bytes. */
-#define LASACK_REFUND_UNIT	16U
+/* What may be given back is counted in units of so many bytes. */
+#define LASACK_REFUND_UNIT	256U
+/* Ordinary ACKs add no more to it once it is so many units: 1 MiB. */
+#define LASACK_REFUND_ORDINARY	(LASACK_LAG / LASACK_REFUND_UNIT)
 /* Bytes of the longest usual headers. What a packet has beyond them is not overhead. */
 #define LASACK_HEADERS	128
 
@@ -146,10 +148,13 @@ static void lasack_flow_settle(struct lasack_queue *q, struct lasack_flow *flow,
 				   deferred - lasack_flow_deferred(q, flow));
 }
 
-/* ACKs were charged @bytes more than they cost: that much may be given back, 1 MiB in all. */
+/* An ACK was charged @bytes more than it costs: that much may be given back. */
 static void lasack_flow_may_refund(struct lasack_flow *flow, u32 bytes)
 {
-	flow->refundable = min_t(u32, U16_MAX, flow->refundable + bytes / LASACK_REFUND_UNIT);
+	u32 most = bytes > LASACK_ORDINARY ? U16_MAX : LASACK_REFUND_ORDINARY;
+
+	if (flow->refundable < most)
+		flow->refundable = min(most, flow->refundable + bytes / LASACK_REFUND_UNIT);
 }
 
 /* Of what may be given back, @bytes may not any more. */

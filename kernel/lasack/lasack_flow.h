@@ -38,7 +38,7 @@ struct lasack_flow {
 	u64			received;	/* and what the other end had sent */
 	u32			last_ack[2];	/* by direction of the ACK */
 	u32			candidate;	/* the last ACK number that was not believed */
-	u16			refundable;	/* may be given back, in units of 16 bytes */
+	u16			refundable;	/* may be given back, in units of 256 bytes */
 	u16			returned;	/* was given back, and not charged again yet; likewise */
 	u32			pending;	/* bytes, see lasack_charge.c */
 	u16			station:9,
