@@ -142,10 +142,15 @@ class Lead:
         if fault == "address":
             node.inside("ip address add 198.51.100.1/24 dev wlan1")
         elif fault in FAKES:
-            fake = node.programs / fault
-            fake.parent.mkdir(exist_ok=True)
-            fake.write_text(f"#!/bin/sh\n{FAKES[fault]}\n")
-            fake.chmod(0o755)
+            for one in self.victims(fault, node):
+                fake = one.programs / fault
+                fake.parent.mkdir(exist_ok=True)
+                fake.write_text(f"#!/bin/sh\n{FAKES[fault]}\n")
+                fake.chmod(0o755)
+
+    def victims(self, fault: str, node: Machine) -> list[Machine]:
+        """Who has a program that fails. What one loads, all have loaded: they share a kernel."""
+        return self.nodes if fault == "insmod" else [node]
 
     def repair(self, fault: str, node: Machine) -> None:
         """Undo what the case has broken, and nothing that apbed has changed."""
@@ -154,7 +159,8 @@ class Lead:
         elif fault == "address":
             node.inside("ip address del 198.51.100.1/24 dev wlan1")
         elif fault in FAKES:
-            (node.programs / fault).unlink()
+            for one in self.victims(fault, node):
+                (one.programs / fault).unlink()
         elif fault == "all":  # nobody is left who could; the next session does it
             self.case("after")
 

@@ -66,7 +66,7 @@ BROKEN = {
     "uname:sta1": "sta1 (192.0.2.12): it runs 6.1.0-0; the grid's kernel is 6.",
     "address": "198.51.100.1/24 is its address; the device must be idle",
     "qdisc": None,
-    "insmod:sta1": None,
+    "insmod": None,
     "hostapd:ap": None,
     "wpa_supplicant:sta1": None,
     "full@modules:sta1": None,
@@ -85,10 +85,10 @@ BROKEN = {
 }
 FAILED_RUNS = {
     "qdisc": "Unknown qdisc",
-    "insmod:sta1": "Invalid module format",
+    "insmod": "Invalid module format",
     "hostapd:ap": "hostapd is no access point: nl80211: Could not configure driver mode",
     "wpa_supplicant:sta1": "sta1 did not associate in 30 s",
-    "full@modules:sta1": "No space left",
+    "full@modules:sta1": "no space left in /run/apbed",
     "full@queues:ap": "no space left in /run/apbed",
 }
 
