@@ -39,7 +39,7 @@ struct lasack_flow {
 	u32			last_ack[2];	/* by direction of the ACK */
 	u32			candidate;	/* the last ACK number that was not believed */
 	u16			refundable;	/* may be given back, in units of 256 bytes */
-	u16			returned;	/* was given back, and not charged again yet; likewise */
+	u16			returned;	/* was, and is not charged again yet */
 	u32			pending;	/* bytes, see lasack_charge.c */
 	u16			station:9,
 				refunds:6,	/* modulo 2^6 */
