@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -42,7 +43,8 @@ def test_on_an_access_point(lab_kernel: LabKernel, guide: Path, tmp_path: Path) 
 
 @pytest.mark.parametrize("guide", with_place("checkout"), ids=lambda guide: guide.stem)
 def test_in_a_checkout(guide: Path) -> None:
-    """As the user of a checkout; the first command that fails ends it."""
+    """As the user of a fresh checkout; the first command that fails ends it."""
+    shutil.rmtree(TOP / "out" / "guide", ignore_errors=True)
     environment = {**os.environ, "MAKEFLAGS": ""}
     done = subprocess.run(
         ["sh", "-exc", script(guide, "checkout")],
