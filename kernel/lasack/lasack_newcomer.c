@@ -68,8 +68,9 @@ void lasack_account_begin(const struct lasack_queue *q, struct lasack_level *lev
 
 /*
  * The account had no packets and has one now. It is @lag bytes below the largest at most. While
- * it has credit, its sum is not below the @common one: else whoever begins with many flows first
- * and sends with all of them later would be served as many, not as one.
+ * a flow has credit, its sum is not below the @common one: else whoever begins with many flows
+ * first and sends with all of them later would be served as many, not as one. A station that has
+ * credit is not put off so, because a call may be all it has.
  */
 static void lasack_account_resume(const struct lasack_queue *q, const struct lasack_level *level,
 				  struct lasack_account *account, u32 lag, u64 common)
@@ -167,7 +168,7 @@ static void lasack_flow_join_station(struct lasack_queue *q, struct lasack_flow 
 		lasack_station_begin(q, station);
 	} else if (!station->account.packets) {
 		lasack_account_resume(q, &q->level, &station->account,
-				      lasack_station_lag(station), q->level.newcomers);
+				      lasack_station_lag(station), 0);
 		if (station->number == LASACK_STATION_SHARED)
 			station->account.sum = max(station->account.sum, q->level.newcomers);
 	}
