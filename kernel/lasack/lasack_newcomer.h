@@ -12,7 +12,7 @@
 /* A flow that has paused: its sum is at most so many bytes below the largest. */
 #define LASACK_LAG	(1024U << 10)
 /* Likewise of a station, unless something was given back to it. */
-#define LASACK_STATION_LAG	(64U << 10)
+#define LASACK_STATION_LAG	(256U << 10)
 
 void lasack_account_begin(const struct lasack_queue *q, struct lasack_level *level,
 			  struct lasack_account *account);
