@@ -51,20 +51,31 @@ class Row:
     total: Spread | None
 
 
+@dataclass(frozen=True)
+class _Group:
+    """What the runs of a row have in common."""
+
+    case: str | None
+    words: str
+    others: tuple[tuple[str, str], ...]
+
+    @property
+    def kind(self) -> str:
+        first = self.words.split()[0]
+        return NAMES.get(first, first)
+
+
 def compare(summary: Json) -> list[Row]:
-    """One row per scheduler and set of other parameters, in the order of the runs."""
+    """One row per case, scheduler and set of other parameters, in the order of the runs."""
     runs: list[Json] = summary["runs"]
     varied = _varied(runs)
-    groups: dict[tuple[str, tuple[tuple[str, str], ...]], list[Json]] = {}
+    groups: dict[_Group, list[Json]] = {}
     for run in runs:
         params = run["params"]
         others = tuple((name, str(params.get(name))) for name in varied)
-        groups.setdefault((str(params.get("qdisc")), others), []).append(run)
-    kinds = [words.split()[0] for words, others in groups]
-    return [
-        _row(words, others, group, alike=kinds.count(words.split()[0]) > _repeats(groups, words))
-        for (words, others), group in groups.items()
-    ]
+        group = _Group(params.get("case"), str(params.get("qdisc")), others)
+        groups.setdefault(group, []).append(run)
+    return [_row(group, _name(group, list(groups)), found) for group, found in groups.items()]
 
 
 def spread(values: Iterable[float | None]) -> Spread | None:
@@ -127,18 +138,26 @@ def transfers(row: Row, direction: str) -> list[Json]:
 
 
 def _varied(runs: Sequence[Json]) -> list[str]:
-    """The parameters beside scheduler and seed that take more than one value."""
-    names = dict.fromkeys(name for run in runs for name in run["params"])
+    """The parameters beside scheduler and seed that take more than one value in a case."""
+    taken: dict[str, dict[str | None, set[str]]] = {}
+    for params in (run["params"] for run in runs):
+        for name, value in params.items():
+            taken.setdefault(name, {}).setdefault(params.get("case"), set()).add(str(value))
     return [
         name
-        for name in names
-        if name not in ("qdisc", "seed") and len({str(run["params"].get(name)) for run in runs}) > 1
+        for name, by_case in taken.items()
+        if name not in ("qdisc", "seed") and max(map(len, by_case.values())) > 1
     ]
 
 
-def _repeats(groups: Iterable[tuple[str, object]], words: str) -> int:
-    """In how many groups the very same scheduler stands."""
-    return sum(1 for group in groups if group[0] == words)
+def _name(group: _Group, groups: Sequence[_Group]) -> str:
+    """As people say it: the case, or the scheduler; its kind, if no other has the same kind."""
+    if group.case is not None:
+        first = group.case
+    else:
+        alike = {one.words for one in groups if one.kind == group.kind}
+        first = group.words if len(alike) > 1 else group.kind
+    return ", ".join([first, *(f"{_short(key)} {value}" for key, value in group.others)])
 
 
 def _short(key: str) -> str:
@@ -146,11 +165,8 @@ def _short(key: str) -> str:
     return key.rpartition(".")[2] if ".sysctl." in key else key
 
 
-def _row(words: str, others: tuple[tuple[str, str], ...], group: list[Json], alike: bool) -> Row:
-    """`alike`: another group has the same kind with other words, so the kind is no name."""
-    kind = NAMES.get(words.split()[0], words.split()[0])
-    valid = [run for run in group if run["valid"]]
-    label = ", ".join([words if alike else kind, *(f"{_short(k)} {v}" for k, v in others)])
+def _row(group: _Group, name: str, runs: list[Json]) -> Row:
+    valid = [run for run in runs if run["valid"]]
 
     def each(direction: str) -> Callable[[Json], float | None]:
         def mean(run: Json) -> float | None:
@@ -160,12 +176,12 @@ def _row(words: str, others: tuple[tuple[str, str], ...], group: list[Json], ali
         return mean
 
     return Row(
-        name=label,
-        words=words,
-        kind=kind,
-        others=others,
+        name=name,
+        words=group.words,
+        kind=group.kind,
+        others=group.others,
         runs=tuple(valid),
-        invalid=tuple(run for run in group if not run["valid"]),
+        invalid=tuple(run for run in runs if not run["valid"]),
         down_each=spread(map(each("down"), valid)),
         up_each=spread(map(each("up"), valid)),
         ratio=spread(run["ratio_down_up"] for run in valid),
