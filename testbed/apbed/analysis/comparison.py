@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from apbed.analysis.run_directory import Json
 
@@ -125,6 +126,46 @@ def has_connections(rows: Sequence[Row]) -> bool:
 def response(row: Row, direction: str, size: str, figure: str) -> Spread | None:
     """A figure of a row's response times, in s, by direction and size class, over its seeds."""
     return spread(run["response_time_s"][direction]["by_size"][size][figure] for run in row.runs)
+
+
+def has_delays(rows: Sequence[Row]) -> bool:
+    """Whether any valid run had datagrams whose delay is known."""
+    return any(_pulses(run) for row in rows for run in row.runs)
+
+
+def delay(row: Row, figure: str) -> Spread | str | None:
+    """A figure of the delay of a row's datagrams, in ms, over its seeds: of the slowest stream of
+    each run. "lost" if in any run the figure falls among datagrams that never came."""
+    slowest = []
+    for run in row.runs:
+        figures = [flow["delay_ms"].get(figure) for flow in _pulses(run)]
+        if None in figures:
+            return "lost"
+        if figures:
+            slowest.append(max(figures))
+    return spread(slowest)
+
+
+def smooth(row: Row, *path: str) -> Spread | None:
+    """A figure of runs[].second_by_second over a row's seeds."""
+    return spread(_at(run["second_by_second"], path) for run in row.runs)
+
+
+def in_medium(row: Row, *path: str) -> Spread | None:
+    """A figure of runs[].medium over a row's seeds; None on a grid, whose air counts nothing."""
+    return spread(_at(run["medium"], path) for run in row.runs)
+
+
+def _at(table: Json | None, path: Sequence[str]) -> float | None:
+    """What stands in nested tables; None where one of them is missing."""
+    found: Any = table
+    for name in path:
+        found = (found or {}).get(name)
+    return None if found is None else float(found)
+
+
+def _pulses(run: Json) -> list[Json]:
+    return [flow for flow in run["flows"] if flow["delay_ms"] is not None]
 
 
 def counted(row: Row, direction: str, size: str, count: str) -> int:
