@@ -129,6 +129,16 @@ QUEUES = ("ap.radio=queues", "station.radio=queues")
             [*QUEUES, "station.qdisc=noqueue"],
             "station.inflight = 1: expected 0 with noqueue, which holds nothing back",
         ),
+        (
+            ["ap.radio=queues", "medium.phy=ht20"],
+            "ap.radio = 'queues': expected medium.phy to be hrdsss-11, dsss-2, ofdm or erp-ofdm, "
+            "not 'ht20': it starts no A-MPDU session",
+        ),
+        (
+            ["station.radio=queues", "medium.phy=vht80-mcs0"],
+            "station.radio = 'queues': expected medium.phy to be hrdsss-11, dsss-2, ofdm or "
+            "erp-ofdm, not 'vht80-mcs0': it starts no A-MPDU session",
+        ),
         (["vng.radio=queues"], "unknown key 'vng.radio'; did you mean 'ap.radio'?"),
     ],
 )
@@ -148,6 +158,8 @@ def test_radios_are_direct_unless_said(tmp_path: Path) -> None:
     assert (plan.ap.hw_frames, plan.ap.aql) == (8, False)
     assert Plan.from_json(plan.to_json()) == plan
     assert load(tmp_path, CELL, "station.radio=queues").runs[0].plan.queues
+    assert load(tmp_path, CELL, "ap.radio=queues", "medium.phy=erp-ofdm-54").runs[0].plan.queues
+    assert not load(tmp_path, CELL, "medium.phy=vht80").runs[0].plan.queues
 
 
 def test_edca_has_categories_for_32_radios(tmp_path: Path) -> None:
