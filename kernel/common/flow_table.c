@@ -16,7 +16,9 @@
  * two flows that do collide are never taken for one. The hash is MULTILINEAR-HM of D. Lemire,
  * O. Kaser, "Strongly Universal String Hashing is Fast", The Computer Journal 57(11), 2014, on
  * words of 32 bits. For those who do not know the secret, every pair of hashes of two keys is
- * equally probable.
+ * equally probable. That is no promise for many keys: the hashes of ports that count up are
+ * equal steps apart, and a few secrets in a thousand make these fall into few buckets. So jhash,
+ * which is not linear, scatters them.
  *
  * The caller holds a lock.
  */

@@ -7,6 +7,7 @@
 
 #include <linux/build_bug.h>
 #include <linux/cache.h>
+#include <linux/jhash.h>
 #include <linux/kernel.h>
 #include <linux/prefetch.h>
 #include <linux/types.h>
@@ -106,9 +107,11 @@ static inline u32 flow_table_hash(const struct flow_table *table, const struct s
 	const u64 *words = key->words, *secret = table->secret;
 
 	BUILD_BUG_ON(FLOW_KEY_WORDS != 10);
-	return (flow_hash_word(words[0], &secret[1]) + flow_hash_word(words[1], &secret[3]) +
-		flow_hash_word(words[2], &secret[5]) + flow_hash_word(words[3], &secret[7]) +
-		flow_hash_word(words[4], &secret[9]) + secret[0]) >> 32;
+	return jhash_1word((flow_hash_word(words[0], &secret[1]) +
+			    flow_hash_word(words[1], &secret[3]) +
+			    flow_hash_word(words[2], &secret[5]) +
+			    flow_hash_word(words[3], &secret[7]) +
+			    flow_hash_word(words[4], &secret[9]) + secret[0]) >> 32, 0);
 }
 
 /**

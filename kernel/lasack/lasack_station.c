@@ -10,6 +10,7 @@
  */
 #include <linux/etherdevice.h>
 #include <linux/if_arp.h>
+#include <linux/jhash.h>
 #include <linux/mm.h>
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -43,8 +44,7 @@ struct lasack_station *lasack_station_of(struct lasack_stations *stations,
 					 const struct sk_buff *skb)
 {
 	u64 address = lasack_station_address(skb);
-	/* 48 bits, multiplied by a secret: see flow_table.c. */
-	u32 first = (address * stations->secret) >> 32, i;
+	u32 first = jhash_2words(address, address >> 32, stations->secret), i;
 	struct lasack_station *station, *free = NULL;
 
 	for (i = 0; i < LASACK_STATION_PROBES; i++) {
@@ -74,6 +74,5 @@ struct lasack_stations *lasack_stations_create(void)
 	}
 	stations->place[LASACK_STATION_SHARED].is_new = 1;
 	get_random_bytes(&stations->secret, sizeof(stations->secret));
-	stations->secret |= 1;
 	return stations;
 }

@@ -34,7 +34,7 @@ struct lasack_station {
 
 struct lasack_stations {
 	struct lasack_station	place[LASACK_STATIONS + 1];
-	u64			secret;
+	u32			secret;
 	u32			count;	/* known */
 };
 

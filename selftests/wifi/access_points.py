@@ -243,6 +243,16 @@ def address(namespace: str, device: str, value: str) -> None:
     run(*prefix, "address", "add", value, "dev", device, *nodad)
 
 
+def two_stations(made: Cell, at: str, server: str, stations: str, prefix: int) -> list[Pair]:
+    """Both join, with the addresses STATIONS1 and STATIONS2; SERVER is in the namespace @at."""
+    pairs = []
+    for number in (1, 2):
+        made.join(number)
+        address(f"sta{number}", f"wlan{number}", f"{stations}{number}/{prefix}")
+        pairs.append(Pair(number, at, server, f"{stations}{number}"))
+    return pairs
+
+
 def bridged(made: Cell) -> list[str]:
     """The access point has no address: what comes from the wire is bridged to the air."""
     wire("wired")
@@ -252,11 +262,7 @@ def bridged(made: Cell) -> list[str]:
     made.radios(2)
     made.access_point(f"{HOSTAPD}bridge=br0\n")
     address("wired", "eth0", "10.1.0.1/24")
-    pairs = []
-    for number in (1, 2):
-        made.join(number)
-        address(f"sta{number}", f"wlan{number}", f"10.1.0.1{number}/24")
-        pairs.append(Pair(number, "wired", "10.1.0.1", f"10.1.0.1{number}"))
+    pairs = two_stations(made, "wired", "10.1.0.1", "10.1.0.1", 24)
     return findings(made, pairs, ["wlan0"])
 
 
@@ -265,12 +271,7 @@ def ipv6(made: Cell) -> list[str]:
     made.radios(2)
     made.access_point(HOSTAPD)
     address("", "wlan0", "fd00::1/64")
-    pairs = []
-    for number in (1, 2):
-        made.join(number)
-        address(f"sta{number}", f"wlan{number}", f"fd00::1{number}/64")
-        pairs.append(Pair(number, "", "fd00::1", f"fd00::1{number}"))
-    wrong = findings(made, pairs, ["wlan0"])
+    wrong = findings(made, two_stations(made, "", "fd00::1", "fd00::1", 64), ["wlan0"])
     classes = subprocess.run(
         ["tc", "-s", "class", "show", "dev", "wlan0"], capture_output=True, text=True
     ).stdout

@@ -171,6 +171,27 @@ static void a_lodger_finds_a_place(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, served, 4);
 }
 
+/*
+ * Addresses that count up: nearly all of 100 stations have one of the 256 places to themselves,
+ * whatever the secret is. Others seldom have all eight that a station may take, unless the hash
+ * puts stations close together.
+ */
+static void stations_are_scattered(struct kunit *test)
+{
+	struct lasack_queue *q;
+	u32 secret, i;
+
+	for (secret = 0; secret < 50; secret++) {
+		q = lasack_test_reshape(test, (struct lasack_shape) { .by_station = true });
+		q->stations->secret = secret;
+		for (i = 0; i < 100; i++)
+			add_to(test, i, data(i, 1000), 1);
+		KUNIT_EXPECT_GE_MSG(test, q->stations->count, 95U, "secret %u", secret);
+		while (serve(test))
+			;
+	}
+}
+
 static struct kunit_case lasack_station_cases[] = {
 	KUNIT_CASE(a_refund_is_served_at_once),
 	KUNIT_CASE(a_pause_saves_up_little),
@@ -179,6 +200,7 @@ static struct kunit_case lasack_station_cases[] = {
 	KUNIT_CASE(an_empty_station_spares_nothing),
 	KUNIT_CASE(the_drop_order_is_given_up),
 	KUNIT_CASE(a_lodger_finds_a_place),
+	KUNIT_CASE(stations_are_scattered),
 	{}
 };
 

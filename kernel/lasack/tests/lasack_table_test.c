@@ -320,6 +320,30 @@ static void table_heaviest(struct kunit *test)
 				100ULL * (100 - i));
 }
 
+/*
+ * Keys that count up all find a place, whatever the secret is. Each secret here is one that
+ * makes their sums fall into so few of 2048 buckets, of which each takes 16 flows.
+ */
+static void table_scatters_sequences(struct kunit *test)
+{
+	struct segment_key key = {};
+	struct flow_table *table;
+	u32 buckets, i, found;
+
+	for (buckets = 1; buckets <= 60; buckets++) {
+		table = flow_table_create(2000, 0, LASACK_FLOW_BITS);
+		KUNIT_ASSERT_NOT_NULL(test, table);
+		/* The lower half of the first two words of the key is multiplied by it. */
+		table->secret[2] = (0x9e37ULL << 48) + div_u64(BIT_ULL(32 + 11), buckets);
+		for (i = 0, found = 0; i < 1000; i++) {
+			key.words[0] = i;
+			found += !!flow_table_add(table, &key, flow_table_hash(table, &key), 0);
+		}
+		flow_table_free(table);
+		KUNIT_EXPECT_EQ_MSG(test, found, 1000U, "%u buckets", buckets);
+	}
+}
+
 static struct kunit_case lasack_table_cases[] = {
 	KUNIT_CASE(table_replaced_unseen),
 	KUNIT_CASE(table_too_small_loses_no_packet),
@@ -332,6 +356,7 @@ static struct kunit_case lasack_table_cases[] = {
 	KUNIT_CASE(table_percentiles),
 	KUNIT_CASE(table_counts_bits),
 	KUNIT_CASE(table_heaviest),
+	KUNIT_CASE(table_scatters_sequences),
 	{}
 };
 

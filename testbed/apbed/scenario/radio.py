@@ -17,6 +17,10 @@ from apbed.errors import ApbedError
 KERNEL_RATES = ("hrdsss-11", "hrdsss-11-short", "erp-ofdm-")
 
 
+# Profiles whose frames the medium aggregates by itself. The radio with queues tells mac80211 a
+# legacy rate there and starts no A-MPDU session, so airtime fairness and AQL would count wrongly.
+AGGREGATED = ("ht20", "vht80")
+
 # Four access categories each are all the stations that dcfmedium has: MAC_MAX_STATIONS is 128.
 EDCA_RADIOS = 32
 
@@ -40,6 +44,11 @@ def check_queues(role: str, values: Mapping[str, Any]) -> None:
     """ApbedError if a role's queue and radio do not fit each other; `role` is "ap" or "station"."""
     qdisc, inflight = values[f"{role}.qdisc"], values[f"{role}.inflight"]
     queues = values[f"{role}.radio"] == "queues"
+    if queues and values["medium.phy"].startswith(AGGREGATED):
+        raise ApbedError(
+            f"{role}.radio = 'queues': expected medium.phy to be hrdsss-11, dsss-2, ofdm or "
+            f"erp-ofdm, not {values['medium.phy']!r}: it starts no A-MPDU session"
+        )
     for key in ("airtime_fairness", "aql"):
         if values[f"{role}.{key}"] and not queues:
             raise ApbedError(f"{role}.{key} = true: expected only with {role}.radio = 'queues'")
