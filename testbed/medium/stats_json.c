@@ -114,7 +114,9 @@ static void write_station(FILE *out, const struct mac_station *s)
 		fprintf(out, ", \"mean_idle_slots\": %.4f, \"window\": %.2f",
 			c->heard ? (double)c->idle_slots / c->heard : 0,
 			s->idle_sense.window);
-	fprintf(out, ", \"airtime_s\": %.9f}", seconds(c->airtime));
+	fprintf(out, ", \"airtime_s\": %.9f, \"tcp_ack_airtime_s\": %.9f",
+		seconds(c->airtime), seconds(c->tcp_ack_airtime));
+	fprintf(out, ", \"airtime_to_s\": %.9f}", seconds(c->airtime_to));
 }
 
 static void write_integrity(FILE *out, const struct integrity *integrity)

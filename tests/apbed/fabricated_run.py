@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -138,14 +139,21 @@ def medium(seed: int) -> dict[str, Any]:
 def write_flow(
     path: Path, name: str, direction: str, mbps: float, randomness: random.Random, noise: float
 ) -> None:
-    """Both ends' records, the receiver's with a sample each second."""
-    start = T0_S + 0.004
-    receiver = {"schema": 1, "id": name, "side": "receiver"}
+    """Both ends' records of a connection with this mean goodput."""
     factors = [1 + noise * randomness.uniform(-1, 1) for _ in range(int(DURATION_S))]
-    scale = mbps * 1e6 / 8 * len(factors) / sum(factors)
+    scale = mbps * len(factors) / sum(factors)
+    each = [factor * scale for factor in factors]
+    write_seconds(path, name, direction, each, start=T0_S + 0.004)
+
+
+def write_seconds(
+    path: Path, name: str, direction: str, mbps: Sequence[float], start: float = T0_S
+) -> None:
+    """Both ends' records, the receiver's with a sample each second: Mb/s of each."""
+    receiver = {"schema": 1, "id": name, "side": "receiver"}
     lines, total = [], 0.0
-    for second, factor in enumerate(factors, start=1):
-        total += factor * scale
+    for second, rate in enumerate(mbps, start=1):
+        total += rate * 1e6 / 8
         lines.append(receiver | {"event": "sample", "t_s": start + second, "bytes": round(total)})
     flow = receiver | {"event": "flow", "dir": direction, "bytes": round(total), "retrans": None}
     flow |= {"start_s": start, "connected_s": start, "first_byte_s": start}
@@ -153,6 +161,27 @@ def write_flow(
     lines.append(flow)
     lines.append(flow | {"side": "sender", "retrans": 17, "bytes": round(total) + 4344})
     text = "".join(json.dumps(line) + "\n" for line in lines)
+    (path / "flows" / f"{name}.jsonl").write_text(text)
+
+
+def add_pulse(path: Path, name: str, delays_us: Sequence[Sequence[int]]) -> None:
+    """Give a run a stream of 700 datagrams to sta1: the delays of those that came, in us, by
+    flowgen's records, the first of them 6 s after t0 and a second apart."""
+    size, sent = 160, 700
+    run = json.loads((path / "run.json").read_text())
+    pulse = {"id": name, "station": "sta1", "dir": "pulse_down", "start_s": 0.0, "bytes": size}
+    run["plan"]["flows"].append(pulse | {"count": sent, "every_s": 0.05})
+    write(path / "run.json", run)
+    lines: list[dict[str, Any]] = [
+        {"event": "delays", "side": "receiver", "t_s": T0_S + 6 + k, "us": list(us)}
+        for k, us in enumerate(delays_us)
+    ]
+    end: dict[str, Any] = {"event": "flow", "start_s": T0_S, "first_byte_s": T0_S, "error": None}
+    end |= {"end_s": T0_S + DURATION_S, "retrans": None}
+    came = sum(map(len, delays_us))
+    lines.append(end | {"side": "sender", "bytes": sent * size})
+    lines.append(end | {"side": "receiver", "bytes": came * size})
+    text = "".join(json.dumps({"id": name} | line) + "\n" for line in lines)
     (path / "flows" / f"{name}.jsonl").write_text(text)
 
 

@@ -10,29 +10,73 @@ from typing import Any
 
 import pytest
 
-from apbed.analysis import metrics, summary, validity
+from apbed.analysis import delays, fairness, metrics, summary, validity
 from apbed.errors import ApbedError
 from tests.apbed import fabricated_run as fabricated
 
 
 def test_jain_index_of_the_source() -> None:
     """Jain 1984: 1 for equal shares, k/n when k of n share equally, independent of scale."""
-    assert metrics.jain_index([3.0, 3.0, 3.0]) == pytest.approx(1.0)
-    assert metrics.jain_index([1.0] * 20 + [0.0] * 80) == pytest.approx(0.2)
-    assert metrics.jain_index([1.0, 2.0]) == pytest.approx(metrics.jain_index([100.0, 200.0]))
-    assert metrics.jain_index([1.0, 2.0]) == pytest.approx(9 / 10)
-    assert metrics.jain_index([]) is None
-    assert metrics.jain_index([0.0, 0.0]) is None
+    assert fairness.jain_index([3.0, 3.0, 3.0]) == pytest.approx(1.0)
+    assert fairness.jain_index([1.0] * 20 + [0.0] * 80) == pytest.approx(0.2)
+    assert fairness.jain_index([1.0, 2.0]) == pytest.approx(fairness.jain_index([100.0, 200.0]))
+    assert fairness.jain_index([1.0, 2.0]) == pytest.approx(9 / 10)
+    assert fairness.jain_index([]) is None
+    assert fairness.jain_index([0.0, 0.0]) is None
 
 
 def test_ratio_is_per_connection() -> None:
     """Equal numbers: up-down-fairness's ratio of the totals; unequal ones: of the means."""
-    assert metrics.ratio_down_up([1.0, 3.0], [2.0, 6.0]) == pytest.approx(4 / 8)
-    assert metrics.ratio_down_up([1.0], [1.0, 1.0, 1.0]) == pytest.approx(1.0)
-    assert metrics.ratio_down_up([], [1.0]) is None
-    assert metrics.ratio_down_up([1.0], []) is None
-    assert metrics.ratio_down_up([1.0], [0.0]) is None
-    assert metrics.ratio_down_up([0.0], [1.0]) == 0.0
+    assert fairness.ratio_down_up([1.0, 3.0], [2.0, 6.0]) == pytest.approx(4 / 8)
+    assert fairness.ratio_down_up([1.0], [1.0, 1.0, 1.0]) == pytest.approx(1.0)
+    assert fairness.ratio_down_up([], [1.0]) is None
+    assert fairness.ratio_down_up([1.0], []) is None
+    assert fairness.ratio_down_up([1.0], [0.0]) is None
+    assert fairness.ratio_down_up([0.0], [1.0]) == 0.0
+
+
+def test_coefficient_of_variation_of_known_samples() -> None:
+    """2, 4, 4, 4, 5, 5, 7, 9: mean 5, population standard deviation 2. It has no unit."""
+    samples = [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]
+    assert fairness.coefficient_of_variation(samples) == pytest.approx(0.4)
+    assert fairness.coefficient_of_variation([10 * x for x in samples]) == pytest.approx(0.4)
+    assert fairness.coefficient_of_variation([3.0, 3.0]) == 0
+    assert fairness.coefficient_of_variation([]) is None
+    assert fairness.coefficient_of_variation([0.0, 0.0]) is None
+
+
+def test_jain_by_second_of_two_who_take_turns() -> None:
+    """Each second one has all: 1/2, though both have the same in the end. A second in which nobody
+    has anything says nothing."""
+    assert fairness.jain_by_second([[2.0, 0.0, 0.0], [0.0, 2.0, 0.0]]) == {"mean": 0.5, "min": 0.5}
+    assert fairness.jain_by_second([[1.0, 1.0], [1.0, 2.0]]) == pytest.approx(
+        {"mean": (1 + 9 / 10) / 2, "min": 9 / 10}
+    )
+    assert fairness.jain_by_second([[0.0], [0.0]]) is None
+
+
+def test_windows_are_whole_seconds() -> None:
+    """From 1 s to 3.5 s: the seconds that begin at 1 and 2."""
+    series: fairness.Series = [[0.5, 9.0], [1.5, 1.0], [2.5, None], [3.5, 9.0]]
+    assert fairness.windows(series, 1.0, 3.5) == [1.0, 0.0]
+    assert fairness.windows(series, 1.2, 3.0) == [0.0]
+    assert fairness.windows(series, 3.2, 3.9) is None
+
+
+def test_percentiles_of_a_thousand_datagrams() -> None:
+    """1 to 1000 ms. Percentiles are of ranks 0 to 999: 99.9 % is at rank 998.001, so the next."""
+    found = delays.summary_ms([(1.0, [1000 * ms for ms in range(1, 1001)])], 0.0, 1000)
+    assert found == pytest.approx(
+        {"n": 1000, "lost": 0, "p50": 501, "p90": 901, "p99": 991, "p99.9": 1000, "max": 1000}
+    )
+
+
+def test_a_percentile_among_the_lost_is_not_known() -> None:
+    """Two of 1000 never came: 99.9 % is one of them, 99 % is not."""
+    found = delays.summary_ms([(1.0, [1000 * ms for ms in range(1, 999)])], 0.0, 1000)
+    assert found is not None
+    assert (found["n"], found["lost"], found["p99"]) == (998, 2, 991)
+    assert found["p99.9"] is None and found["max"] is None
 
 
 def test_goodput_between_samples_is_on_the_line() -> None:
@@ -185,12 +229,80 @@ def test_delays_of_a_call(tmp_path: Path) -> None:
     up, _, down, _ = metrics.measure(path)["flows"]
     assert up["delay_ms"] is None and up["queue_delay_ms"] is None
     assert down["delay_ms"] == pytest.approx(
-        {"n": 100, "lost": 0, "p50": 51.0, "p90": 91.0, "p99": 100.0, "max": 100.0}
+        {"n": 100, "lost": 0, "p50": 51.0, "p90": 91.0, "p99": 100.0, "p99.9": 100.0, "max": 100.0}
     )
     assert down["queue_delay_ms"] == {"n": 2, "lost": 99} | dict.fromkeys(
-        ("p50", "p90", "p99", "max")
+        ("p50", "p90", "p99", "p99.9", "max")
     )
     assert down["bytes"] == 101 * 160
+    # Of each record: the middle of the second before it, median, maximum.
+    assert down["delay_series"] == [
+        [pytest.approx(middle), median, maximum]
+        for middle, median, maximum in ((0.5, 9000, 9000), (5.5, 32.5, 64), (5.5, 82.5, 100))
+    ]
+    assert up["delay_series"] == []
+
+
+def test_goodput_from_second_to_second(tmp_path: Path) -> None:
+    """From 5 s on, uploads have 1 and 3 Mb/s by turns, so a deviation of 1 from a mean of 2, one
+    has 1 when the other has 3. A download has a steady 2, and one got nothing.
+
+    Jain's index of 1, 3, 2 and 0 is 36 / (4 * 14) in every second."""
+    path = fabricated.run_directory(tmp_path / "run")
+    rates: dict[str, list[float]] = {"up1": [1, 3], "up2": [3, 1], "down1": [2, 2], "down2": [0, 0]}
+    for name, turns in rates.items():
+        each = [9.0] * 5 + [turns[second % 2] for second in range(5, 40)]
+        fabricated.write_seconds(path, name, name[:-1], each)
+    found = metrics.measure(path)
+    covs = {flow["id"]: flow["goodput_cov_1s"] for flow in found["flows"]}
+    # 18 seconds of one rate and 17 of the other: mean 2 -+ 1/35.
+    shift = 1 / 35
+    deviation = (1 - shift**2) ** 0.5
+    assert covs["up1"] == pytest.approx(deviation / (2 + shift), rel=1e-4)
+    assert covs["up2"] == pytest.approx(deviation / (2 - shift), rel=1e-4)
+    assert covs["down1"] == pytest.approx(0, abs=1e-6) and covs["down2"] is None
+    smooth = found["second_by_second"]
+    assert smooth["goodput_cov"] == pytest.approx((covs["up1"] + covs["up2"]) / 3, abs=1e-6)
+    assert smooth["jain"] == pytest.approx({"mean": 36 / 56, "min": 36 / 56}, rel=1e-4)
+
+
+def test_a_flow_that_comes_or_goes_is_in_no_window(tmp_path: Path) -> None:
+    path = fabricated.run_directory(tmp_path / "run", down=1.0, up=2.0, noise=0.0)
+    run = json.loads((path / "run.json").read_text())
+    run["plan"]["flows"][0]["seconds"] = 20.0
+    fabricated.write(path / "run.json", run)
+    found = metrics.measure(path)
+    assert found["flows"][0]["goodput_cov_1s"] is None
+    assert found["second_by_second"]["jain"]["mean"] == pytest.approx(16 / (3 * 6), rel=1e-4)
+    (path / "flows" / "up2.jsonl").unlink()
+    assert metrics.measure(path)["second_by_second"] == {"goodput_cov": None, "jain": None}
+
+
+def test_airtime_by_station_and_of_tcp_acks(tmp_path: Path) -> None:
+    """Of 40 s of attempts, ACKs took 1 + 3. To and from sta1 were 18 s, to and from sta2 18 too, in
+    two access categories; 4 s were the access point's to all."""
+    path = fabricated.run_directory(tmp_path / "run")
+    names = ("airtime_s", "airtime_to_s", "tcp_ack_airtime_s")
+    radios = {"ap": (20, 20, 3), "sta1": (10, 8, 1), "sta2": (6, 8, 0), "sta2-vo": (4, 0, 0)}
+    counted = [
+        {"name": name, "data_frames_in": 12000 * (name == "ap")}
+        | dict(zip(names, seconds, strict=True))
+        for name, seconds in radios.items()
+    ]
+    fabricated.edit(path / "medium.json", stations=counted)
+    medium = metrics.measure(path)["medium"]
+    assert medium["tcp_ack_airtime_share"] == pytest.approx(4 / 40)
+    assert medium["station_airtime_share"] == pytest.approx({"sta1": 0.5, "sta2": 0.5})
+    run = json.loads((path / "run.json").read_text())
+    run["plan"]["ap"]["security"] = "wpa2"
+    fabricated.write(path / "run.json", run)
+    medium = metrics.measure(path)["medium"]
+    assert medium["tcp_ack_airtime_share"] is None and medium["station_airtime_share"] is not None
+
+
+def test_a_medium_of_before_says_no_shares(tmp_path: Path) -> None:
+    medium = metrics.measure(fabricated.run_directory(tmp_path / "run"))["medium"]
+    assert medium["tcp_ack_airtime_share"] is None and medium["station_airtime_share"] is None
 
 
 def test_one_unknown_flow_makes_the_totals_unknown(tmp_path: Path) -> None:

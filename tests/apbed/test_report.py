@@ -238,6 +238,69 @@ def test_report_of_long_flows_and_transfers(experiment: Path) -> None:
     assert (experiment / "goodput.svg").exists() and (experiment / "response.svg").exists()
 
 
+@pytest.fixture
+def with_a_call(experiment: Path) -> Path:
+    """A stream of 700 datagrams beside the flows: 10 ms each, or under FIFO 200 ms; the last second
+    has one of 300 ms, which FIFO loses. The medium saw a tenth of the airtime go to TCP ACKs."""
+    for path in experiment.glob("runs/*"):
+        ms, n = (200, 699) if path.name.startswith("pfifo") else (10, 700)
+        fabricated.add_pulse(path, "call", [[1000 * ms] * (n - 1), [300_000][: n - 699]])
+        stations = [
+            {"name": "ap", "data_frames_in": fabricated.FRAMES, "airtime_s": 30, "airtime_to_s": 6}
+            | {"tcp_ack_airtime_s": 3},
+            {"name": "sta1", "airtime_s": 10, "airtime_to_s": 20, "tcp_ack_airtime_s": 1},
+        ]
+        fabricated.edit(path / "medium.json", stations=stations)
+    return experiment
+
+
+def test_delays_smoothness_and_airtime_are_shown(with_a_call: Path) -> None:
+    """In the table and on the page, also the figure that FIFO lost. The picture is a file."""
+    result = summary.summarize(with_a_call)
+    assert {run["id"]: run["why_invalid"] for run in result["runs"] if not run["valid"]} == {
+        "lasack-limit-100-inflight-off_seed-2": "the medium was not intact: lost 3"
+    }
+    text = table.render_table(result, color=False)
+    assert max(map(len, text.splitlines())) <= 80
+    second = text[text.index("second by second") :]
+    lines = {line.split()[0]: line.split() for line in second.splitlines() if line}
+    assert lines["FIFO"][-5:] == ["10.0", "200", "200", "200", "lost"]
+    assert lines["LAS-ACK"][-5:] == ["10.0", "10", "10", "10", "300"]
+    cov = comparison.smooth(comparison.compare(result)[0], "goodput_cov")
+    assert cov is not None and lines["FIFO"][1] == f"{cov.mean:.2f}"
+    page = Page(report.write_report(with_a_call).read_text())
+    for words in ("From second to second", "How long datagrams take", "Airtime of each station"):
+        assert words in page.words
+    assert page.open == [] and "lost" in page.words
+    svg = (with_a_call / "delay.svg").read_bytes()
+    assert ElementTree.fromstring(svg).tag.endswith("svg")
+    assert (with_a_call / "delay.png").read_bytes().startswith(b"\x89PNG\r\n")
+    report.write_report(with_a_call)
+    assert (with_a_call / "delay.svg").read_bytes() == svg
+
+
+def test_cases_are_rows_by_name(tmp_path: Path) -> None:
+    """Two have the same words. What only tells cases apart is in no name; what varies else is."""
+    rates = {"pfifo": (0.5, 2.0), "lasack": (1.2, 1.3)}
+    directory = fabricated.experiment(tmp_path, rates=rates)
+    result = summary.summarize(directory)
+    runs = result["runs"]
+    for run in list(runs):
+        run["params"] |= {"case": f"{run['params']['qdisc']} today", "inflight": 0}
+        other: dict[str, Any] = json.loads(json.dumps(run))
+        other["params"] |= {"case": f"{run['params']['qdisc']} tomorrow", "inflight": "auto"}
+        runs.append(other)
+    names = [f"{words} {day}" for day in ("today", "tomorrow") for words in rates]
+    assert [row.name for row in comparison.compare(result)] == names
+    for run in list(runs):
+        other = json.loads(json.dumps(run))
+        run["params"]["medium.retry"], other["params"]["medium.retry"] = 4, 7
+        runs.append(other)
+    assert [row.name for row in comparison.compare(result)] == [
+        f"{name}, medium.retry {limit}" for limit in (4, 7) for name in names
+    ]
+
+
 def test_page_needs_a_summary(tmp_path: Path) -> None:
     """One line that says what to do."""
     with pytest.raises(ApbedError, match="apbed report"):

@@ -15,7 +15,7 @@ from tests.experiments.campaign import Run, carried_out
 pytestmark = pytest.mark.usefixtures("lab_kernel")
 
 SHORT = ("seed=1", "duration_s=6", "warmup_s=2")
-TODAY = ("ap.airtime_fairness=true", "ap.aql=true")
+TODAY = ("case=mac80211 airtime AQL",)
 HW_FRAMES = 8  # the default
 # The largest estimate that fits into a frame's 10 bits of 4 us (struct ieee80211_tx_info).
 ESTIMATE_MAX_US = 4 * 1023
@@ -85,8 +85,8 @@ def test_lasack_above_them_decides_all(tmp_path: Path) -> None:
     So the medium decides the same as over a direct radio.
     """
     direct = ("ap.radio=direct", "ap.airtime_fairness=false", "ap.aql=false")
-    (alone,) = carried_out("rivals", tmp_path / "direct", *SHORT, *direct, "ap.qdisc=lasack")
-    (above,) = carried_out("rivals", tmp_path / "above", *SHORT, *TODAY, "ap.qdisc=lasack")
+    (alone,) = carried_out("rivals", tmp_path / "direct", *SHORT, *direct, "case=lasack")
+    (above,) = carried_out("rivals", tmp_path / "above", *SHORT, "case=lasack")
     assert above["medium"]["digest"] == alone["medium"]["digest"]
     assert [qdisc["kind"] for qdisc in above["qdisc"]] == ["lasack"]
     assert above["mac80211"]["ap"]["packets"] > 0

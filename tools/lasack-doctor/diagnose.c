@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* See diagnose.h. One function for each thing that is looked at. */
 #include <linux/nl80211.h>
-#include <linux/pkt_sched.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "backpressure.h"
 #include "diagnose.h"
 #include "driver.h"
 #include "place.h"
+#include "queues.h"
 
 const char *device_role(const struct device *device)
 {
@@ -48,14 +46,6 @@ static const struct device *wifi_meant(const struct machine *machine,
 	return any;
 }
 
-static bool has_ours(const struct device *device)
-{
-	for (size_t i = 0; i < device->queue_count; i++)
-		if (device->queues[i].ours)
-			return true;
-	return false;
-}
-
 static void look_at_device(const struct machine *machine, const struct device *device,
 			   struct findings *findings)
 {
@@ -67,7 +57,7 @@ static void look_at_device(const struct machine *machine, const struct device *d
 		     "%s is no Wi-Fi device. The queue that matters is that of %s%s.", name.text,
 		     shell_word(meant->name).text,
 		     meant->master == device->index ? ", a port of it" : "");
-		if (has_ours(device))
+		if (device_ours(device))
 			find_type(findings, "tc qdisc del dev %s root", name.text);
 		find_type(findings, "lasack-doctor %s", shell_word(meant->name).text);
 	} else if (!device->wifi) {
@@ -79,97 +69,6 @@ static void look_at_device(const struct machine *machine, const struct device *d
 		find_type(findings, "ip link set %s up", name.text);
 	} else {
 		find(findings, "device", STATE_OK, "%s is up.", name.text);
-	}
-}
-
-/* Whether a queue discipline hangs below the one queue of an inflight. */
-static bool has_child(const struct device *device, const struct queue *parent)
-{
-	for (size_t i = 0; i < device->queue_count; i++)
-		if (TC_H_MAJ(device->queues[i].parent) == TC_H_MAJ(parent->handle) &&
-		    device->queues[i].parent != TC_H_ROOT)
-			return true;
-	return false;
-}
-
-static void look_at_qdisc(const struct device *device, struct findings *findings)
-{
-	const struct queue *root = device_root(device), *bounded = device_bounded(device);
-	const char *kind = root ? root->kind : "none", *shaper = device_shaper(device);
-	struct word name = shell_word(device->name);
-
-	if (!device->wifi) {
-		find(findings, "qdisc", STATE_NOTE, "The queue discipline is %s.",
-		     shell_word(kind).text);
-	} else if (!has_ours(device)) {
-		find(findings, "qdisc", STATE_PROBLEM,
-		     "The queue discipline is %s. On Wi-Fi it holds no packets, because the driver "
-		     "takes them all: it does not decide who is served.", shell_word(kind).text);
-		find_type(findings, "tc qdisc replace dev %s root lasack", name.text);
-	} else if (shaper) {
-		find(findings, "qdisc", STATE_OK, "%s holds packets to its rate.", shaper);
-	} else if (!bounded) {
-		find(findings, "qdisc", STATE_PROBLEM,
-		     "%s has no bound on the packets below it, so it holds none.",
-		     shell_word(kind).text);
-		find_type(findings, "tc qdisc replace dev %s root lasack inflight auto", name.text);
-	} else if (!strcmp(bounded->kind, "inflight") && !has_child(device, bounded)) {
-		find(findings, "qdisc", STATE_PROBLEM,
-		     "inflight has no scheduler: its packets leave in the order they came.");
-		find_type(findings, "tc qdisc replace dev %s parent %x:1 fq_codel", name.text,
-			  TC_H_MAJ(bounded->handle) >> 16);
-	} else {
-		find(findings, "qdisc", STATE_OK, "%s%s%s", bounded->kind,
-		     bounded->parent == TC_H_ROOT ? " is at the root." : " is below ",
-		     bounded->parent == TC_H_ROOT ? "" : shell_word(kind).text);
-	}
-}
-
-/* A rate below that of the radio makes a queue above any driver. */
-static void type_shaper(const struct device *device, struct findings *findings)
-{
-	struct word name = shell_word(device->name);
-
-	find_type(findings, "tc qdisc replace dev %s root handle 1: htb default 1", name.text);
-	find_type(findings, "tc class replace dev %s parent 1: classid 1:1 htb rate RATE",
-		  name.text);
-	find_type(findings, "tc qdisc replace dev %s parent 1:1 lasack inflight off", name.text);
-}
-
-static void look_at_backpressure(const struct device *device, const struct driver *known,
-				 struct findings *findings)
-{
-	static const char shaper[] = "A rate a little below what the Wi-Fi gets helps with any driver.";
-	bool bounded = device_bounded(device);
-	uint32_t found = device_backpressure(device);
-	uint32_t expected = known ? known->backpressure : TC_INFLIGHT_UNTRIED;
-
-	if (device_shaper(device)) {
-		find(findings, "backpressure", STATE_OK,
-		     "Not needed: %s sends at its rate, whatever the driver does.",
-		     device_shaper(device));
-	} else if (found == TC_INFLIGHT_UNTRIED && expected >= TC_INFLIGHT_BUS) {
-		find(findings, "backpressure", STATE_PROBLEM,
-		     "%s is to be expected: the driver frees a packet %s. %s",
-		     backpressure_word(expected), known->frees, shaper);
-		type_shaper(device, findings);
-	} else if (!bounded) {
-		find(findings, "backpressure", STATE_UNKNOWN,
-		     "Nothing bounds what is below the queue discipline, so nothing is known.");
-	} else if (found == TC_INFLIGHT_UNTRIED) {
-		find(findings, "backpressure", STATE_UNKNOWN,
-		     "untried: fewer than 64 packets were freed. Ask again while there is traffic.");
-	} else if (found == TC_INFLIGHT_AIR) {
-		find(findings, "backpressure", STATE_OK,
-		     "air: the driver keeps a packet until it has been transmitted.");
-	} else {
-		find(findings, "backpressure", STATE_PROBLEM, "%s: %s %s", backpressure_word(found),
-		     found == TC_INFLIGHT_BUS ?
-		     "the driver frees a packet once the chip has it, and the chip's own queue "
-		     "is in nobody's order." :
-		     "the driver frees or copies a packet at once, so the bound does nothing.",
-		     shaper);
-		type_shaper(device, findings);
 	}
 }
 
@@ -291,7 +190,7 @@ void diagnose(const struct machine *machine, const struct device *device,
 
 	look_at_device(machine, device, findings);
 	look_at_qdisc(device, findings);
-	if (device->wifi || has_ours(device)) {
+	if (device->wifi || device_ours(device)) {
 		look_at_driver(device, hardware, known, findings);
 		look_at_backpressure(device, known, findings);
 	}

@@ -142,6 +142,22 @@ static void take_stats(struct queue *queue, struct nlattr *stats)
 		copy_attribute(&queue->below, sizeof(queue->below), tb[TCA_STATS_APP]);
 }
 
+/* Whether it limits the rate; cake only if it was given one. */
+static bool has_rate(const char *kind, struct nlattr *options)
+{
+	static const char *const shapers[] = { "htb", "hfsc", "tbf", NULL };
+	struct nlattr *tb[TCA_CAKE_MAX + 1];
+
+	for (const char *const *shaper = shapers; *shaper; shaper++)
+		if (!strcmp(kind, *shaper))
+			return true;
+	return (!strcmp(kind, "cake") || !strcmp(kind, "cake_mq")) && options &&
+	       nla_parse_nested(tb, TCA_CAKE_MAX, options, NULL) >= 0 &&
+	       tb[TCA_CAKE_BASE_RATE64] &&
+	       nla_len(tb[TCA_CAKE_BASE_RATE64]) == sizeof(uint64_t) &&
+	       nla_get_u64(tb[TCA_CAKE_BASE_RATE64]);
+}
+
 static void take_bound(struct queue *queue, struct nlattr *options)
 {
 	struct nlattr *tb[OPTIONS_MAX + 1];
@@ -190,6 +206,7 @@ static int take_queue(struct nl_msg *msg, void *arg)
 	nla_strlcpy(queue->kind, tb[TCA_KIND], sizeof(queue->kind));
 	queue->handle = tcm->tcm_handle;
 	queue->parent = tcm->tcm_parent;
+	queue->limits_rate = has_rate(queue->kind, tb[TCA_OPTIONS]);
 	take_bound(queue, tb[TCA_OPTIONS]);
 	take_stats(queue, tb[TCA_STATS2]);
 	return NL_OK;

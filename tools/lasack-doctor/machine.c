@@ -71,6 +71,55 @@ const struct queue *device_root(const struct device *device)
 	return NULL;
 }
 
+const struct queue *queue_parent(const struct device *device, const struct queue *queue)
+{
+	const struct queue *root = device_root(device);
+	uint32_t major = TC_H_MAJ(queue->parent);
+
+	if (queue->parent == TC_H_ROOT)
+		return NULL;
+	/* The kernel's own mq has the handle 0, and so have all its children. */
+	if (root && root->handle == major)
+		return root;
+	for (size_t i = 0; i < device->queue_count; i++)
+		if (device->queues[i].handle == major && &device->queues[i] != queue)
+			return &device->queues[i];
+	return NULL;
+}
+
+/* Whether QUEUE is ABOVE or below it. A tree that was read while it changed may be a circle. */
+static bool is_within(const struct device *device, const struct queue *queue,
+		      const struct queue *above)
+{
+	for (size_t i = 0; queue && i < device->queue_count; i++) {
+		if (queue == above)
+			return true;
+		queue = queue_parent(device, queue);
+	}
+	return false;
+}
+
+bool queue_managed(const struct queue *queue)
+{
+	static const char *const managed[] = {
+		"cake", "cake_mq", "fq_codel", "fq_pie", "codel", "pie", "sfq", "fq", "dualpi2",
+		"lasack", "ackwrr", NULL
+	};
+
+	for (const char *const *kind = managed; *kind; kind++)
+		if (!strcmp(queue->kind, *kind))
+			return true;
+	return false;
+}
+
+const struct queue *device_ours(const struct device *device)
+{
+	for (size_t i = 0; i < device->queue_count; i++)
+		if (device->queues[i].ours)
+			return &device->queues[i];
+	return NULL;
+}
+
 const struct queue *device_bounded(const struct device *device)
 {
 	for (size_t i = 0; i < device->queue_count; i++)
@@ -79,19 +128,49 @@ const struct queue *device_bounded(const struct device *device)
 	return NULL;
 }
 
-const char *device_shaper(const struct device *device)
+/* Whether one of ours is QUEUE or below it. */
+static bool has_ours(const struct device *device, const struct queue *queue)
 {
-	static const char *const shapers[] = { "htb", "hfsc", "tbf", NULL };
-	const struct queue *root = device_root(device);
-	const char *found = NULL;
-	bool ours = false;
-
-	for (const char *const *kind = shapers; root && *kind; kind++)
-		if (!strcmp(root->kind, *kind))
-			found = *kind;
 	for (size_t i = 0; i < device->queue_count; i++)
-		ours |= device->queues[i].ours;
-	return ours ? found : NULL;
+		if (device->queues[i].ours && is_within(device, &device->queues[i], queue))
+			return true;
+	return false;
+}
+
+const struct queue *device_shaper(const struct device *device)
+{
+	bool any = !device_ours(device);
+
+	for (size_t i = 0; i < device->queue_count; i++)
+		if (device->queues[i].limits_rate &&
+		    (any || has_ours(device, &device->queues[i])))
+			return &device->queues[i];
+	return NULL;
+}
+
+const struct queue *device_scheduler(const struct device *device, const struct queue *shaper)
+{
+	for (size_t i = 0; i < device->queue_count; i++)
+		if (queue_managed(&device->queues[i]) &&
+		    is_within(device, &device->queues[i], shaper))
+			return &device->queues[i];
+	return NULL;
+}
+
+struct coverage device_coverage(const struct device *device)
+{
+	const struct queue *root = device_root(device);
+	struct coverage coverage = { };
+
+	if (!root || strcmp(root->kind, "mq"))
+		return coverage;
+	for (size_t i = 0; i < device->queue_count; i++) {
+		if (queue_parent(device, &device->queues[i]) != root)
+			continue;
+		coverage.all++;
+		coverage.ours += has_ours(device, &device->queues[i]);
+	}
+	return coverage;
 }
 
 uint32_t device_backpressure(const struct device *device)

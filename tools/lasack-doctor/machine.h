@@ -22,6 +22,7 @@ struct queue {
 	uint32_t handle, parent;	/* MAJOR:MINOR as tc has it */
 	uint64_t drops;
 	uint32_t packets;		/* waiting */
+	bool limits_rate;		/* htb and the like; cake with a bandwidth */
 	/* Of lasack, ackwrr and inflight alone: */
 	bool ours;
 	uint32_t bound;			/* packets, or TC_INFLIGHT_OFF, TC_INFLIGHT_AUTO */
@@ -95,14 +96,31 @@ struct queue *device_add_queue(struct device *device);
 /* The queue discipline at the root, or NULL. */
 const struct queue *device_root(const struct device *device);
 
-/* The lasack, ackwrr or inflight that bounds what is below it, or NULL; of several, any. */
+/* The one that QUEUE is a child of, or NULL at the root. */
+const struct queue *queue_parent(const struct device *device, const struct queue *queue);
+
+/* Whether it keeps a queue short, or shares it by flow. */
+bool queue_managed(const struct queue *queue);
+
+/* A lasack, ackwrr or inflight anywhere on the device, or NULL. */
+const struct queue *device_ours(const struct device *device);
+
+/* One of these that bounds what is below it, or NULL; of several, any. */
 const struct queue *device_bounded(const struct device *device);
 
 /*
- * The kind of a root that sends at a rate, above a lasack or an ackwrr, or NULL: packets wait
- * there for the rate, so nothing need bound what is below.
+ * What limits the rate at or above one of ours, or anywhere if the device has none of ours;
+ * NULL if nothing does. Packets wait below it for the rate, so nothing need bound what is in the
+ * driver.
  */
-const char *device_shaper(const struct device *device);
+const struct queue *device_shaper(const struct device *device);
+
+/* What orders the packets that wait for SHAPER: itself, or a managed one below it; or NULL. */
+const struct queue *device_scheduler(const struct device *device, const struct queue *shaper);
+
+/* Of the hardware's queues below an mq at the root, how many have one of ours. */
+struct coverage { unsigned int ours, all; };
+struct coverage device_coverage(const struct device *device);
 
 /* The worst that any of its bounds has found out. */
 uint32_t device_backpressure(const struct device *device);

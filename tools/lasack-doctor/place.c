@@ -10,18 +10,11 @@
 /* Packets on average; fewer are no queue. */
 #define QUEUE_MIN	1.0
 
-/* Queue disciplines that keep a queue short or share it by flow. */
-static const char *const managed[] = {
-	"cake", "cake_mq", "fq_codel", "fq_pie", "codel", "pie", "sfq", "fq", "dualpi2",
-	"lasack", "ackwrr", NULL
-};
-
 static bool is_managed(const struct device *device)
 {
 	for (size_t i = 0; i < device->queue_count; i++)
-		for (const char *const *kind = managed; *kind; kind++)
-			if (!strcmp(device->queues[i].kind, *kind))
-				return true;
+		if (queue_managed(&device->queues[i]))
+			return true;
 	return false;
 }
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from apbed.analysis.run_directory import Json
 
@@ -51,20 +52,31 @@ class Row:
     total: Spread | None
 
 
+@dataclass(frozen=True)
+class _Group:
+    """What the runs of a row have in common."""
+
+    case: str | None
+    words: str
+    others: tuple[tuple[str, str], ...]
+
+    @property
+    def kind(self) -> str:
+        first = self.words.split()[0]
+        return NAMES.get(first, first)
+
+
 def compare(summary: Json) -> list[Row]:
-    """One row per scheduler and set of other parameters, in the order of the runs."""
+    """One row per case, scheduler and set of other parameters, in the order of the runs."""
     runs: list[Json] = summary["runs"]
     varied = _varied(runs)
-    groups: dict[tuple[str, tuple[tuple[str, str], ...]], list[Json]] = {}
+    groups: dict[_Group, list[Json]] = {}
     for run in runs:
         params = run["params"]
         others = tuple((name, str(params.get(name))) for name in varied)
-        groups.setdefault((str(params.get("qdisc")), others), []).append(run)
-    kinds = [words.split()[0] for words, others in groups]
-    return [
-        _row(words, others, group, alike=kinds.count(words.split()[0]) > _repeats(groups, words))
-        for (words, others), group in groups.items()
-    ]
+        group = _Group(params.get("case"), str(params.get("qdisc")), others)
+        groups.setdefault(group, []).append(run)
+    return [_row(group, _name(group, list(groups)), found) for group, found in groups.items()]
 
 
 def spread(values: Iterable[float | None]) -> Spread | None:
@@ -116,6 +128,46 @@ def response(row: Row, direction: str, size: str, figure: str) -> Spread | None:
     return spread(run["response_time_s"][direction]["by_size"][size][figure] for run in row.runs)
 
 
+def has_delays(rows: Sequence[Row]) -> bool:
+    """Whether any valid run had datagrams whose delay is known."""
+    return any(_pulses(run) for row in rows for run in row.runs)
+
+
+def delay(row: Row, figure: str) -> Spread | str | None:
+    """A figure of the delay of a row's datagrams, in ms, over its seeds: of the slowest stream of
+    each run. "lost" if in any run the figure falls among datagrams that never came."""
+    slowest = []
+    for run in row.runs:
+        figures = [flow["delay_ms"].get(figure) for flow in _pulses(run)]
+        if None in figures:
+            return "lost"
+        if figures:
+            slowest.append(max(figures))
+    return spread(slowest)
+
+
+def smooth(row: Row, *path: str) -> Spread | None:
+    """A figure of runs[].second_by_second over a row's seeds."""
+    return spread(_at(run["second_by_second"], path) for run in row.runs)
+
+
+def in_medium(row: Row, *path: str) -> Spread | None:
+    """A figure of runs[].medium over a row's seeds; None on a grid, whose air counts nothing."""
+    return spread(_at(run["medium"], path) for run in row.runs)
+
+
+def _at(table: Json | None, path: Sequence[str]) -> float | None:
+    """What stands in nested tables; None where one of them is missing."""
+    found: Any = table
+    for name in path:
+        found = (found or {}).get(name)
+    return None if found is None else float(found)
+
+
+def _pulses(run: Json) -> list[Json]:
+    return [flow for flow in run["flows"] if flow["delay_ms"] is not None]
+
+
 def counted(row: Row, direction: str, size: str, count: str) -> int:
     """How many transfers of a row, all seeds together: `count` is n or unfinished."""
     return sum(run["response_time_s"][direction]["by_size"][size][count] for run in row.runs)
@@ -127,18 +179,26 @@ def transfers(row: Row, direction: str) -> list[Json]:
 
 
 def _varied(runs: Sequence[Json]) -> list[str]:
-    """The parameters beside scheduler and seed that take more than one value."""
-    names = dict.fromkeys(name for run in runs for name in run["params"])
+    """The parameters beside scheduler and seed that take more than one value in a case."""
+    taken: dict[str, dict[str | None, set[str]]] = {}
+    for params in (run["params"] for run in runs):
+        for name, value in params.items():
+            taken.setdefault(name, {}).setdefault(params.get("case"), set()).add(str(value))
     return [
         name
-        for name in names
-        if name not in ("qdisc", "seed") and len({str(run["params"].get(name)) for run in runs}) > 1
+        for name, by_case in taken.items()
+        if name not in ("qdisc", "seed") and max(map(len, by_case.values())) > 1
     ]
 
 
-def _repeats(groups: Iterable[tuple[str, object]], words: str) -> int:
-    """In how many groups the very same scheduler stands."""
-    return sum(1 for group in groups if group[0] == words)
+def _name(group: _Group, groups: Sequence[_Group]) -> str:
+    """As people say it: the case, or the scheduler; its kind, if no other has the same kind."""
+    if group.case is not None:
+        first = group.case
+    else:
+        alike = {one.words for one in groups if one.kind == group.kind}
+        first = group.words if len(alike) > 1 else group.kind
+    return ", ".join([first, *(f"{_short(key)} {value}" for key, value in group.others)])
 
 
 def _short(key: str) -> str:
@@ -146,11 +206,8 @@ def _short(key: str) -> str:
     return key.rpartition(".")[2] if ".sysctl." in key else key
 
 
-def _row(words: str, others: tuple[tuple[str, str], ...], group: list[Json], alike: bool) -> Row:
-    """`alike`: another group has the same kind with other words, so the kind is no name."""
-    kind = NAMES.get(words.split()[0], words.split()[0])
-    valid = [run for run in group if run["valid"]]
-    label = ", ".join([words if alike else kind, *(f"{_short(k)} {v}" for k, v in others)])
+def _row(group: _Group, name: str, runs: list[Json]) -> Row:
+    valid = [run for run in runs if run["valid"]]
 
     def each(direction: str) -> Callable[[Json], float | None]:
         def mean(run: Json) -> float | None:
@@ -160,12 +217,12 @@ def _row(words: str, others: tuple[tuple[str, str], ...], group: list[Json], ali
         return mean
 
     return Row(
-        name=label,
-        words=words,
-        kind=kind,
-        others=others,
+        name=name,
+        words=group.words,
+        kind=group.kind,
+        others=group.others,
         runs=tuple(valid),
-        invalid=tuple(run for run in group if not run["valid"]),
+        invalid=tuple(run for run in runs if not run["valid"]),
         down_each=spread(map(each("down"), valid)),
         up_each=spread(map(each("up"), valid)),
         ratio=spread(run["ratio_down_up"] for run in valid),

@@ -6,16 +6,13 @@ retransmissions" as in up-down-fairness (its footnote 2). The window is
 [t0 + warmup, t0 + duration]; the byte count at a moment between two samples is taken on
 the straight line between them. Missing data is None, never zero.
 
-Sources: Jain's index: R. Jain, D. Chiu, W. Hawe, "A Quantitative Measure of Fairness and
-Discrimination for Resource Allocation in Shared Computer Systems", DEC-TR-301, 1984, eq. 1.
-Goodput ratio: up-down-fairness, section III.
+Formulas and sources: fairness.py, airtime.py, delays.py and Documentation/reference/metrics.md.
 A datagram's delay is one-way, by the one clock of all the guest's machines; one sent down has a
 queueing delay as well, until it leaves the access point's queue.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -23,9 +20,15 @@ from pathlib import Path
 
 import numpy as np
 
-from apbed.analysis import own_queues, response
+from apbed.analysis import airtime, delays, own_queues, response
+from apbed.analysis.fairness import (
+    coefficient_of_variation,
+    jain_by_second,
+    jain_index,
+    ratio_down_up,
+    windows,
+)
 from apbed.analysis.run_directory import (
-    Delays,
     FlowTrace,
     Json,
     read_flows,
@@ -36,7 +39,6 @@ from apbed.analysis.run_directory import (
 from apbed.scenario.plan import Flow, Plan
 
 SERIES_STEP_S = 1.0  # flowgen's interval between samples
-DELAY_PERCENTILES = (50, 90, 99)
 # Of the kernel's MIB, what tells how TCP fared; tcp_ack_skip's own where the kernel has it.
 TCP_COUNTERS = (
     "InSegs",
@@ -63,26 +65,6 @@ class Window:
     t1_s: float
     begin_s: float
     end_s: float
-
-
-def jain_index(shares: Sequence[float]) -> float | None:
-    """(sum x)^2 / (n sum x^2): 1 when all shares are equal, 1/n when one takes all.
-
-    None without shares or when all are zero.
-    """
-    squares = sum(x * x for x in shares)
-    return sum(shares) ** 2 / (len(shares) * squares) if squares else None
-
-
-def ratio_down_up(down: Sequence[float], up: Sequence[float]) -> float | None:
-    """Mean goodput of a download connection over that of an upload connection.
-
-    With as many downloads as uploads this is up-down-fairness's ratio of the totals.
-    None when there is no connection of a direction or uploads got nothing.
-    """
-    if not down or not up or not sum(up):
-        return None
-    return (sum(down) / len(down)) / (sum(up) / len(up))
 
 
 def cumulative_curve(trace: FlowTrace, t1_s: float) -> Curve | None:
@@ -119,15 +101,18 @@ def goodput_series(curve: Curve, t0_s: float, duration_s: float) -> list[list[fl
     return series
 
 
-def medium_summary(medium: Json | None) -> Json | None:
-    """The medium's counts, with airtime as shares of the marked time."""
+def medium_summary(medium: Json | None, encrypted: bool) -> Json | None:
+    """The medium's counts, with airtime as shares: of the marked time what it was used for, of the
+    attempts' airtime what TCP ACKs took (unknown of `encrypted` ones) and each station's part."""
     if medium is None:
         return None
-    airtime: dict[str, float] = medium.get("airtime_s") or {}
-    total = sum(airtime.values())
+    used: dict[str, float] = medium.get("airtime_s") or {}
+    total = sum(used.values())
     names = ("collision_probability", "tx", "drops", "digest")
     return {name: medium.get(name) for name in names} | {
-        "airtime_share": {name: spent / total for name, spent in airtime.items()} if total else None
+        "airtime_share": {name: spent / total for name, spent in used.items()} if total else None,
+        "tcp_ack_airtime_share": None if encrypted else airtime.tcp_ack_share(medium),
+        "station_airtime_share": airtime.station_shares(medium),
     }
 
 
@@ -155,11 +140,15 @@ def measure(run_dir: Path) -> Json:
         "offered_mbps": _offered(workload, plan),
         "ratio_down_up": None if down is None or up is None else ratio_down_up(down, up),
         "jain": None if known is None else jain_index(known),
+        "second_by_second": _second_by_second(flows, plan) if plan else None,
         "flows": flows,
         "transfers": transfers,
         "response_time_s": response.by_direction(transfers),
         "tcp": tcp_counters(read_object(run_dir / "counters.json")),
-        "medium": medium_summary(read_object(run_dir / "medium.json")),
+        "medium": medium_summary(
+            read_object(run_dir / "medium.json"),
+            encrypted=plan is not None and plan.ap.security != "open",
+        ),
         "qdisc": read_list(run_dir / "qdisc.json"),
         "mac80211": own_queues.summary(run_dir),
     }
@@ -186,34 +175,39 @@ def _flow(trace: FlowTrace, plan: Plan, window: Window | None) -> Json:
         "end_s": _since(t0_s, trace.receiver, "end_s"),
         "goodput_mbps": None,
         "goodput_series": [],
+        "goodput_cov_1s": None,
         "retrans": trace.sender["retrans"] if trace.sender else None,
         "delay_ms": None,
         "queue_delay_ms": None,
+        "delay_series": [],
     }
     curve = cumulative_curve(trace, window.t1_s) if window else None
     if curve is not None and window is not None:
         flow["goodput_mbps"] = goodput_mbps(curve, window.begin_s, window.end_s)
         flow["goodput_series"] = goodput_series(curve, window.t0_s, plan.duration_s)
-        flow["delay_ms"] = delay_ms(trace.delays, window.begin_s, trace.datagrams)
+        seconds = windows(flow["goodput_series"], plan.warmup_s, plan.duration_s)
+        if seconds and flow["whole"]:
+            flow["goodput_cov_1s"] = coefficient_of_variation(seconds)
+        flow["delay_ms"] = delays.summary_ms(trace.delays, window.begin_s, trace.datagrams)
+        flow["delay_series"] = delays.series_ms(trace.delays, window.t0_s)
         if trace.plan.dir == "pulse_down":
-            flow["queue_delay_ms"] = delay_ms(trace.waits, window.begin_s, trace.datagrams)
+            flow["queue_delay_ms"] = delays.summary_ms(trace.waits, window.begin_s, trace.datagrams)
     return flow
 
 
-def delay_ms(delays: Delays, begin_s: float, sent: int) -> Json | None:
-    """Delays in ms of the datagrams that came after a moment (to flowgen's interval between
-    records): how many (`n`), how many of all that were `sent` never came (`lost`), percentiles and
-    maximum. A lost one took longer than any: a percentile among the lost is None."""
-    each = sorted(us / 1000 for at_s, entry in delays if at_s > begin_s for us in entry)
-    if not sent:
-        return None
-    lost = max(0, sent - sum(len(entry) for _, entry in delays))
-    whole = [*each, *[math.inf] * lost]
-    figures = np.percentile(whole, DELAY_PERCENTILES, method="higher").tolist() if whole else []
-    names = [f"p{rank}" for rank in DELAY_PERCENTILES]
-    found: Json = {"n": len(each), "lost": lost} | dict.fromkeys(names)
-    found |= {name: x for name, x in zip(names, figures, strict=False) if math.isfinite(x)}
-    return found | {"max": each[-1] if each and not lost else None}
+def _second_by_second(flows: Sequence[Json], plan: Plan) -> Json:
+    """How smooth the connections of the whole window are: the mean of their coefficients of
+    variation (one that got nothing has none), and Jain's index among them in each second."""
+    lasting = [flow for flow in flows if flow["whole"] and flow["dir"] in ("down", "up")]
+    each = [windows(flow["goodput_series"], plan.warmup_s, plan.duration_s) for flow in lasting]
+    known = [seconds for seconds in each if seconds is not None]
+    if not known or len(known) < len(each):
+        return {"goodput_cov": None, "jain": None}
+    covs = [cov for flow in lasting if (cov := flow["goodput_cov_1s"]) is not None]
+    return {
+        "goodput_cov": sum(covs) / len(covs) if covs else None,
+        "jain": jain_by_second(known),
+    }
 
 
 def _goodputs(flows: Sequence[Json], workload: Sequence[FlowTrace], window: Window | None) -> Json:

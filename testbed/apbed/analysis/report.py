@@ -13,18 +13,24 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from apbed.analysis import ack_plots, plots
+from apbed.analysis import ack_plots, delay_plots, plots
 from apbed.analysis.comparison import (
     Row,
     Spread,
     compare,
     counted,
+    delay,
     has_connections,
+    has_delays,
     has_transfers,
+    in_medium,
     relative_total,
     response,
+    smooth,
     spread,
 )
+from apbed.analysis.delays import NAMES as DELAY_FIGURES
+from apbed.analysis.delays import PERCENTILES as DELAY_PERCENTILES
 from apbed.analysis.page import definitions, document, picture, table
 from apbed.analysis.response import DIRECTIONS, SHORT, SIZE_CLASSES
 from apbed.analysis.run_directory import Json, read_object
@@ -41,7 +47,8 @@ def write_report(directory: Path) -> Path:
     """Write DIR/report.html and its pictures from DIR/summary.json; return the page.
 
     Pictures of their own: goodput.svg and .png of long flows, response.svg and .png of
-    transfers, acks.svg and .png of runs that differ in their ACKs; each where there are such.
+    transfers, delay.svg and .png of datagrams, acks.svg and .png of runs that differ in their
+    ACKs; each where there are such.
     """
     summary = read_object(directory / "summary.json")
     if summary is None:
@@ -61,6 +68,8 @@ def write_report(directory: Path) -> Path:
     ]
     if has_connections(rows) or not has_transfers(rows):
         _keep(directory / "goodput", plots.goodput_over_time(rows))
+    if has_delays(rows):
+        _keep(directory / "delay", delay_plots.delay_and_goodput(rows))
     if has_transfers(rows):
         _keep(directory / "response", plots.response_by_size(rows))
     if acks:
@@ -116,7 +125,9 @@ def _results(rows: Sequence[Row]) -> list[str]:
     """Goodputs of long flows and response times of transfers, whichever there are."""
     parts = []
     if has_connections(rows) or not has_transfers(rows):
-        parts += [_comparison(rows), _pictures(rows)]
+        parts += [_comparison(rows), _pictures(rows), _smoothness(rows)]
+    if has_delays(rows):
+        parts += [_delays(rows), _delay_picture(rows)]
     if has_transfers(rows):
         parts += [_short_transfers(rows), _response_picture(rows), _response_times(rows)]
     return parts
@@ -204,6 +215,50 @@ def _alt(row: Row) -> str:
     )
 
 
+def _smoothness(rows: Sequence[Row]) -> str:
+    cells = [
+        [
+            escape(row.name),
+            _spread(smooth(row, "goodput_cov")),
+            _spread(smooth(row, "jain", "mean")),
+            _spread(smooth(row, "jain", "min")),
+        ]
+        for row in rows
+    ]
+    headings = ["scheduler", "coefficient<br>of variation", "Jain index,<br>mean", "<br>least"]
+    return (
+        f"<h2>From second to second</h2>\n{table(headings, cells)}\n"
+        '<p class="note">Goodput in windows of one second. The coefficient of variation is that of '
+        "one connection, the mean of all; 0 is smooth. Jain's index is that of the connections "
+        "within a second.</p>"
+    )
+
+
+def _delays(rows: Sequence[Row]) -> str:
+    def shown(figure: Spread | str | None) -> str:
+        return figure if isinstance(figure, str) else _spread(figure, 0)
+
+    cells = [
+        [escape(row.name), *(shown(delay(row, name)) for name in DELAY_FIGURES)] for row in rows
+    ]
+    headings = ["scheduler", *(f"{rank:g} %" for rank in DELAY_PERCENTILES)]
+    return (
+        f"<h2>How long datagrams take, ms</h2>\n{table(headings, cells)}\n"
+        '<p class="note">One-way delay that so many of the datagrams did not exceed, of '
+        "the slowest stream; means over the seeds, the range below. Of fewer than 1000 datagrams "
+        "a run, 99.9 % is the longest delay.</p>"
+    )
+
+
+def _delay_picture(rows: Sequence[Row]) -> str:
+    alt = "Delay of datagrams above, goodput of each download below, over time, by scheduler."
+    shown = picture(plots.to_svg(delay_plots.delay_and_goodput(rows)), alt)
+    return (
+        f"<figure>{shown}\n<figcaption>Above: the datagrams of each second, the longest delay and "
+        "the median. Below: each download. The first seed.</figcaption></figure>"
+    )
+
+
 def _short_transfers(rows: Sequence[Row]) -> str:
     """At a glance: the transfers LAS is for."""
     headings = ["scheduler<br>at the access point"]
@@ -275,37 +330,51 @@ def _response_times(rows: Sequence[Row]) -> str:
 
 
 def _medium(rows: Sequence[Row]) -> str:
-    def of(row: Row, *path: str) -> Spread | None:
-        values: list[float | None] = []
-        for run in row.runs:
-            value = run["medium"]
-            for name in path:
-                value = (value or {}).get(name)
-            values.append(value)
-        return spread(values)
-
     if not any(run["medium"] for row in rows for run in row.runs):
         return ""  # a grid: real air counts nothing
     cells = [
         [
             escape(row.name),
-            _spread(of(row, "tx"), 0),
-            _spread(of(row, "collision_probability"), 3),
-            _spread(of(row, "drops"), 0),
-            *(
-                _percent(share.mean if (share := of(row, "airtime_share", name)) else None)
-                for name in ("success", "collision", "idle")
-            ),
+            _spread(in_medium(row, "tx"), 0),
+            _spread(in_medium(row, "collision_probability"), 3),
+            _spread(in_medium(row, "drops"), 0),
+            *(_share_of(row, "airtime_share", name) for name in ("success", "collision", "idle")),
+            _share_of(row, "tcp_ack_airtime_share"),
         ]
         for row in rows
     ]
     headings = ["scheduler", "attempts", "collision<br>probability", "frames<br>dropped"]
     headings += ["airtime<br>delivering", "in<br>collisions", "idle"]
+    headings.append("TCP ACKs,<br>of attempts")
     return (
         f"<h2>What the medium saw</h2>\n{table(headings, cells)}\n"
         '<p class="note">Of unicast attempts; a frame is dropped after its last retry. Idle '
-        "includes back-off.</p>"
+        "includes back-off. The last column: what frames with a TCP ACK alone take of the "
+        f"airtime of all attempts.</p>{_stations(rows)}"
     )
+
+
+def _stations(rows: Sequence[Row]) -> str:
+    """Each station's part of the airtime, where the medium counted it."""
+    shares = [
+        (run["medium"] or {}).get("station_airtime_share") for row in rows for run in row.runs
+    ]
+    names = list(dict.fromkeys(name for one in shares for name in one or {}))
+    if not names:
+        return ""
+    cells = [
+        [escape(row.name), *(_share_of(row, "station_airtime_share", name) for name in names)]
+        for row in rows
+    ]
+    return (
+        f"\n<h2>Airtime of each station</h2>\n{table(['scheduler', *names], cells, small=True)}\n"
+        '<p class="note">Of the airtime of all attempts from and to stations.</p>'
+    )
+
+
+def _share_of(row: Row, *path: str) -> str:
+    share = in_medium(row, *path)
+    return _percent(share.mean if share else None)
 
 
 IN_ONE_KERNEL = (

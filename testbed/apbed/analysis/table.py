@@ -15,10 +15,16 @@ from apbed.analysis.comparison import (
     Spread,
     compare,
     counted,
+    delay,
     has_connections,
+    has_delays,
     has_transfers,
+    in_medium,
     response,
+    smooth,
 )
+from apbed.analysis.delays import NAMES as DELAY_FIGURES
+from apbed.analysis.delays import PERCENTILES as DELAY_PERCENTILES
 from apbed.analysis.response import DIRECTIONS, SHORT
 from apbed.analysis.run_directory import Json
 
@@ -44,6 +50,7 @@ def render_table(summary: Json, *, color: bool | None = None) -> str:
     tables: list[tuple[Table, list[str]]] = []
     if has_connections(rows) or not has_transfers(rows):
         tables.append((_table(rows, ascii_only=not _unicode()), _goodput_notes(rows)))
+        tables.append((_smoothness_table(rows), _smoothness_notes(rows)))
     if has_transfers(rows):
         tables.append((_response_table(rows), _response_notes(rows)))
     for number, (table, notes) in enumerate(tables):
@@ -83,6 +90,28 @@ def _table(rows: list[Row], ascii_only: bool) -> Table:
             _range(row.ratio),
             _number(row.jain),
             _bar(row, ascii_only),
+        )
+    return table
+
+
+def _smoothness_table(rows: list[Row]) -> Table:
+    """How smooth goodput is, what the ACKs cost, and how long sparse datagrams wait."""
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
+    table.add_column("\nsecond by second")
+    for heading in ("CoV\n1 s", "Jain\n1 s", "ACKs,\nair %"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    delays = has_delays(rows)
+    for place, rank in enumerate(DELAY_PERCENTILES if delays else ()):
+        heading = f"{'' if place else 'ms for'}\n{rank:g} %"
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in rows:
+        figures = [delay(row, name) for name in (DELAY_FIGURES if delays else ())]
+        table.add_row(
+            row.name,
+            _number(smooth(row, "goodput_cov")),
+            _number(smooth(row, "jain", "mean")),
+            _percent(in_medium(row, "tcp_ack_airtime_share")),
+            *(one if isinstance(one, str) else _whole(one) for one in figures),
         )
     return table
 
@@ -132,6 +161,15 @@ def _goodput_notes(rows: list[Row]) -> list[str]:
     return notes
 
 
+def _smoothness_notes(rows: list[Row]) -> list[str]:
+    notes = ["CoV: coefficient of variation of one connection's goodput. ACKs: those of TCP."]
+    if has_delays(rows):
+        notes.append(
+            "ms: the delay that so many of the datagrams did not exceed. Means over seeds."
+        )
+    return notes
+
+
 def _response_notes(rows: list[Row]) -> list[str]:
     notes = ["Time from a transfer's start to its last byte. Open: not ended when the run was."]
     if (seeds := _seeds(rows)) > 1:
@@ -151,6 +189,14 @@ def _seeds(rows: list[Row]) -> int:
 
 def _number(value: Spread | None) -> str:
     return "-" if value is None else f"{value.mean:.2f}"
+
+
+def _whole(value: Spread | None) -> str:
+    return "-" if value is None else f"{value.mean:.0f}"
+
+
+def _percent(value: Spread | None) -> str:
+    return "-" if value is None else f"{100 * value.mean:.1f}"
 
 
 def _range(value: Spread | None) -> str:

@@ -71,7 +71,8 @@ def _bars(scenario: Scenario, console: Console) -> Iterator[Notify]:
             with lock:
                 if event.state == "running":
                     if run_id not in tasks:
-                        name = f"{event.run.params['qdisc']} seed {event.run.params['seed']}"
+                        params = event.run.params
+                        name = f"{params.get('case', params['qdisc'])} seed {params['seed']}"
                         tasks[run_id] = progress.add_task(name[:34], total=duration_s, wall_s=0.0)
                     virtual[run_id] = event.virtual_s
                     progress.update(tasks[run_id], completed=event.virtual_s, wall_s=event.wall_s)

@@ -22,14 +22,17 @@ Values = tuple[Value, ...]
 # Which columns hold text or fractions; the others hold whole numbers.
 TEXTS = {"why_invalid", "flow", "station", "dir", "kind", "transfer", "machine", "counter"}
 TEXTS |= {"qdisc", "handle", "parent", "digest"}
-FRACTIONS = re.compile(r".*_(s|ms|mbps|share|probability)|ratio_down_up|jain")
-MEDIUM_COUNTS = ("tx", "collision_probability", "drops", "digest")
+FRACTIONS = re.compile(r".*_(s|ms|mbps|share|probability)|ratio_down_up|jain|.*_1s")
+MEDIUM_COUNTS = ("tx", "collision_probability", "drops", "digest", "tcp_ack_airtime_share")
 AIRTIME = ("success", "collision", "broadcast", "unanswered", "lost", "idle")
-STATION_COUNTS = ("tx", "collisions", "retries", "drops", "delivered", "airtime_s")
+STATION_COUNTS = (
+    *("tx", "collisions", "retries", "drops", "delivered"),
+    *("airtime_s", "airtime_to_s", "tcp_ack_airtime_s"),
+)
 RUN_COLUMNS = (
     *("valid", "why_invalid", "duration_s", "warmup_s"),
     *("goodput_down_mbps", "goodput_up_mbps", "goodput_total_mbps", "offered_mbps"),
-    *("ratio_down_up", "jain"),
+    *("ratio_down_up", "jain", "goodput_cov_1s", "jain_1s"),
 )
 FLOW_COLUMNS = (
     *("flow", "station", "dir", "whole", "start_s", "end_s", "received_bytes"),
@@ -119,11 +122,12 @@ def _runs(experiment: Experiment) -> Measurement:
 
 def _run(run: Result) -> Values:
     found = run.summary
-    goodput = found["goodput_mbps"]
+    goodput, second = found["goodput_mbps"], found["second_by_second"]
     return (
         *(1, None, run.plan.duration_s, run.plan.warmup_s),
         *(goodput["down"], goodput["up"], goodput["total"], found["offered_mbps"]),
-        *(found["ratio_down_up"], found["jain"]),
+        *(found["ratio_down_up"], found["jain"], second["goodput_cov"]),
+        (second["jain"] or {}).get("mean"),
     )
 
 

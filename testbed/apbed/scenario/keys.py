@@ -20,12 +20,15 @@ class Key:
     low: float | None = None
     high: float | None = None
     choices: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()  # also these, whatever the kind
 
     def check(self, path: str, given: Any) -> Any:
         """`given`, or ApbedError naming the key and what it takes."""
+        if self.words and given in self.words:
+            return given
         value: Any = float(given) if self.kind is float and type(given) is int else given
         if type(value).__name__ != self.kind.__name__:  # not isinstance: True is no number
-            raise ApbedError(f"{path} = {value!r}: expected {_kind_name(self.kind)}")
+            raise ApbedError(f"{path} = {value!r}: expected {self._expected()}")
         if self.choices and value not in self.choices:
             raise ApbedError(f"{path} = {value!r}: expected one of {', '.join(self.choices)}")
         if self.low is not None and value < self.low:
@@ -33,6 +36,9 @@ class Key:
         if self.high is not None and value > self.high:
             raise ApbedError(f"{path} = {value}: expected at most {self.high:g}")
         return value
+
+    def _expected(self) -> str:
+        return " or ".join([_kind_name(self.kind), *map(repr, self.words)])
 
 
 # Seconds are virtual. `ap` is the access point's device, `station` each station's.
@@ -57,7 +63,7 @@ KEYS: dict[str, Key] = {
     "medium.pcap": Key(bool, False),
     "medium.record": Key(bool, False),
     "ap.qdisc": Key(str),
-    "ap.inflight": Key(int, 0, 0, 1000),
+    "ap.inflight": Key(int, 0, 0, 1000, words=("auto",)),
     "ap.radio": Key(str, "direct", choices=("direct", "queues")),
     "ap.hw_frames": Key(int, 8, 1, 64),
     "ap.airtime_fairness": Key(bool, False),
@@ -67,7 +73,7 @@ KEYS: dict[str, Key] = {
     "ap.security": Key(str, "open", choices=("open", "wpa2")),
     "station.count": Key(int, low=1, high=50),
     "station.qdisc": Key(str, "pfifo limit 100"),
-    "station.inflight": Key(int, 1, 0, 1000),
+    "station.inflight": Key(int, 1, 0, 1000, words=("auto",)),
     "station.radio": Key(str, "direct", choices=("direct", "queues")),
     "station.hw_frames": Key(int, 8, 1, 64),
     "station.airtime_fairness": Key(bool, False),
@@ -108,8 +114,14 @@ SLEEP_KEYS: dict[str, Key] = {
     "seconds": Key(int, low=1, high=86400),
 }
 NOT_SWEPT = ("schema", "name", "title", "source", "workload.list_bytes")
-# The names `params` uses for the keys that every run has there.
-PARAMETER = {"ap.qdisc": "qdisc", "ap.inflight": "inflight", "seed": "seed", "kernel": "kernel"}
+# The names `params` uses for the keys that every run has there; a case only where there are some.
+PARAMETER = {
+    "case": "case",
+    "ap.qdisc": "qdisc",
+    "ap.inflight": "inflight",
+    "seed": "seed",
+    "kernel": "kernel",
+}
 
 
 def refuse_unknown(given: Iterable[str], known: Iterable[str]) -> None:

@@ -11,13 +11,13 @@ from __future__ import annotations
 import itertools
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
 from apbed.errors import ApbedError
-from apbed.scenario import flows, radio, sysctls, workload
+from apbed.scenario import cases, flows, radio, sysctls, workload
 from apbed.scenario.keys import KEYS, NOT_SWEPT, PARAMETER, WORKLOAD_KEYS, Key, refuse_unknown
 from apbed.scenario.plan import (
     AccessPoint,
@@ -78,29 +78,26 @@ def load(path: Path, settings: Sequence[str] = ()) -> Scenario:
 
 def _scenario(table: dict[str, Any], settings: Sequence[str]) -> Scenario:
     tables = _Tables(table.pop("flow", []), table.pop("sleep", []))
-    given = dict(_flatten(table)) | dict(_setting(word) for word in settings)
-    sysctl_keys = sysctls.keys(given)
-    refuse_unknown(given, KEYS | WORKLOAD_KEYS | sysctl_keys)
+    named = cases.of_tables(table.pop("case", []))
+    replaced = dict(_setting(word) for word in settings)
+    given = dict(cases.flatten(table)) | replaced
+    other_keys = sysctls.keys(given) | cases.keys(named)
+    refuse_unknown(given, KEYS | WORKLOAD_KEYS | other_keys)
     if "mix" in given:
         given.setdefault("station.count", 1)
     loaded = "workload" in table or any(path in WORKLOAD_KEYS for path in given)
-    keys = KEYS | (WORKLOAD_KEYS if loaded else {}) | sysctl_keys
+    keys = KEYS | (WORKLOAD_KEYS if loaded else {}) | other_keys
     lists = {path: _values(path, key, given) for path, key in keys.items()}
     swept = [path for path, values in lists.items() if len(values) > 1]
     points = [dict(zip(lists, point, strict=True)) for point in itertools.product(*lists.values())]
+    for point in points:
+        own = named.get(point.get("case", ""), {})
+        point |= {path: value for path, value in own.items() if path not in replaced}
     runs = [_run(values, swept, tables, loaded=loaded) for values in points]
     if len({run.id for run in runs}) < len(runs):
         raise ApbedError("two runs of the sweep are the same; remove the repeated value")
     first = points[0]
     return Scenario(first["name"], first["title"], first["source"], tuple(settings), runs)
-
-
-def _flatten(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for key, value in table.items():
-        if isinstance(value, dict):
-            yield from _flatten(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", value
 
 
 def _setting(word: str) -> tuple[str, Any]:
@@ -129,7 +126,7 @@ def _values(path: str, key: Key, given: Values) -> list[Any]:
 
 
 def _run(values: Values, swept: Sequence[str], tables: _Tables, *, loaded: bool) -> Run:
-    params = {name: values[path] for path, name in PARAMETER.items()}
+    params = {name: values[path] for path, name in PARAMETER.items() if path in values}
     params |= {PARAMETER.get(path, path): values[path] for path in swept}
     plan = _plan(values, tables, loaded=loaded)
     return Run(_run_id(params, swept), params, values["kernel"], plan)
@@ -187,8 +184,9 @@ def _table(kind: type[T], name: str, values: Values, **parsed: Any) -> T:
 
 
 def _run_id(params: Values, swept: Sequence[str]) -> str:
-    """A readable directory name: the scheduler, what else the sweep varies, the seed."""
+    """A readable directory name: the case or scheduler, what else the sweep varies, the seed."""
+    first = "case" if "case" in params else "qdisc"
     names = [PARAMETER.get(path, path) for path in swept]
-    rest = [f"{name}-{params[name]}" for name in names if name not in ("qdisc", "seed")]
-    words = [str(params["qdisc"]), *rest, f"seed-{params['seed']}"]
+    rest = [f"{name}-{params[name]}" for name in names if name not in (first, "seed")]
+    words = [str(params[first]), *rest, f"seed-{params['seed']}"]
     return "_".join(re.sub(r"[^A-Za-z0-9.]+", "-", word) for word in words)

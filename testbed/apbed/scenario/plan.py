@@ -35,10 +35,10 @@ class Medium:
 
 @dataclass(frozen=True)
 class AccessPoint:
-    """The device under test. `inflight`: packets below the qdisc at most, 0 for no bound."""
+    """The device under test. `inflight`: packets below the qdisc at most, "auto", 0: no bound."""
 
     qdisc: str
-    inflight: int
+    inflight: int | str
     watch: bool  # keep the qdisc's statistics of every second
     radio: str  # "direct", or "queues": frames wait in mac80211's own queues
     hw_frames: int  # with queues: of an access category in hardware at most
@@ -53,7 +53,7 @@ class Stations:
 
     count: int
     qdisc: str
-    inflight: int  # as the access point's, and the radio too
+    inflight: int | str  # as the access point's, and the radio too
     radio: str
     hw_frames: int
     airtime_fairness: bool

@@ -25,6 +25,7 @@ struct mac_frame {
 	struct rate_chain chain;	/* goes before @rate and the retry limit */
 	bool basic_rate;	/* at the lowest basic rate, not the data rate */
 	bool carries_data;	/* unicast data with payload, for the counters */
+	bool is_tcp_ack;	/* its payload is a TCP ACK and no more; for the counters */
 	unsigned int attempts;	/* transmissions so far; the core counts */
 	unsigned int src, lrc;	/* of them, failed: short and long; the core's */
 	bool arrived;		/* has reached its receiver already; the core's */

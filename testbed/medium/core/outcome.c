@@ -210,6 +210,30 @@ ns_t outcome_measured(const struct mac *mac, ns_t start, ns_t end)
 	return end > start ? end - start : 0;
 }
 
+/* Of @airtime of the attempt, what falls to TCP ACKs: by their bytes in the PPDU. */
+static ns_t tcp_acks_part(const struct mac_station *s, ns_t airtime)
+{
+	uint64_t bytes = 0, in_acks = 0;
+
+	for (unsigned int i = 0; i < s->n_sent; i++) {
+		bytes += s->sent[i]->bytes;
+		if (s->sent[i]->is_tcp_ack)
+			in_acks += s->sent[i]->bytes;
+	}
+	return in_acks ? airtime * in_acks / bytes : 0;
+}
+
+static void count_airtime(struct mac *mac, struct mac_station *s)
+{
+	ns_t airtime = outcome_measured(mac, s->start, s->start + s->occupied);
+	int to = s->sent[0]->to;
+
+	s->counters.airtime += airtime;
+	s->counters.tcp_ack_airtime += tcp_acks_part(s, airtime);
+	if (to >= 0)
+		mac->stations[to].counters.airtime_to += airtime;
+}
+
 void outcome_count(struct mac *mac, struct mac_station *s, enum mac_outcome what,
 		   ns_t end)
 {
@@ -225,8 +249,7 @@ void outcome_count(struct mac *mac, struct mac_station *s, enum mac_outcome what
 	/* The time of those who collided with each other counts once: release.c. */
 	if (what != OUTCOME_COLLIDED)
 		*airtime_of(mac, what) += outcome_measured(mac, s->start, end);
-	s->counters.airtime += outcome_measured(mac, s->start,
-						s->start + s->occupied);
+	count_airtime(mac, s);
 	for (unsigned int i = 0; i < s->n_sent; i++) {
 		bool lost = answered && !(s->arrived >> i & 1);
 

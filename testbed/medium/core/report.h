@@ -52,6 +52,8 @@ struct mac_counters {
 	uint64_t idle_slots;		/* before them */
 	uint64_t attempts_at[PHY_N_RATES];	/* of all frames, by phy_rates[] */
 	ns_t airtime;			/* its attempts and the ACKs to them */
+	ns_t tcp_ack_airtime;		/* of it, for MPDUs that are TCP ACKs */
+	ns_t airtime_to;		/* attempts of others to it, likewise */
 };
 
 /* What the medium was used for since the last mark; the rest was idle. */

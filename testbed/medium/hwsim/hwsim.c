@@ -289,6 +289,7 @@ static void classify(struct front_end *fe, struct pending_frame *frame)
 			     !(frame->hwsim.flags & HWSIM_TX_CTL_NO_ACK),
 		.basic_rate = group || !data,
 		.carries_data = !group && data && !(mpdu[0] & FC0_NO_PAYLOAD),
+		.is_tcp_ack = !group && mpdu_is_tcp_ack(mpdu, frame->hwsim.length),
 	};
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The text that says what a frame is: see mpdu.h. */
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,6 +25,9 @@
 #define TCP_FIN		0x01
 #define TCP_SYN		0x02
 #define TCP_RST		0x04
+#define TCP_ACK		0x10
+#define TCP_BYTES	20	/* without options */
+#define IPV6_BYTES	40
 
 static unsigned int be16(const uint8_t *at)
 {
@@ -111,18 +113,24 @@ static void describe_ip(const uint8_t *ip, size_t captured,
 				   length - header, text);
 }
 
-static void describe_data(const uint8_t *mpdu, size_t captured, size_t length,
-			  char text[MPDU_TEXT_MAX])
+/* Octets of a data frame's header (8.2.3). */
+static size_t data_header(const uint8_t *mpdu)
 {
-	bool qos = mpdu[0] & FC0_QOS;
 	size_t header = MPDU_HEADER;
-	const uint8_t *llc;
 
 	if ((mpdu[1] & FC1_BOTH_DS) == FC1_BOTH_DS)
 		header += 6;
-	if (qos)
+	if (mpdu[0] & FC0_QOS)
 		header += MPDU_QOS + (mpdu[1] & FC1_ORDER ? 4 : 0);
-	llc = mpdu + header;
+	return header;
+}
+
+static void describe_data(const uint8_t *mpdu, size_t captured, size_t length,
+			  char text[MPDU_TEXT_MAX])
+{
+	size_t header = data_header(mpdu);
+	const uint8_t *llc = mpdu + header;
+
 	snprintf(text, MPDU_TEXT_MAX, "data %zu B",
 		 length > header + FCS_BYTES ? length - header - FCS_BYTES : 0);
 	if (mpdu[0] & FC0_NO_DATA) {
@@ -147,6 +155,53 @@ static void describe_data(const uint8_t *mpdu, size_t captured, size_t length,
 			break;
 		}
 	}
+}
+
+/* Whether @tcp, all of a segment of @length, acknowledges and does nothing else. */
+static bool is_bare_ack(const uint8_t *tcp, size_t length)
+{
+	return length >= TCP_BYTES && (size_t)(tcp[12] >> 4) * 4 == length &&
+	       (tcp[13] & (TCP_SYN | TCP_FIN | TCP_RST | TCP_ACK)) == TCP_ACK;
+}
+
+/* Of an IP packet, @length octets of which are there. */
+static bool ip_is_tcp_ack(const uint8_t *ip, size_t length)
+{
+	size_t header, total;
+
+	if (length < TCP_BYTES)
+		return false;
+	if (ip[0] >> 4 == 6) {
+		header = IPV6_BYTES;
+		total = header + be16(ip + 4);
+		if (ip[6] != PROTOCOL_TCP)
+			return false;
+	} else {
+		header = (ip[0] & 15) * 4;
+		total = be16(ip + 2);
+		if (ip[0] >> 4 != 4 || ip[9] != PROTOCOL_TCP || be16(ip + 6) & 0x3fff)
+			return false;
+	}
+	return total <= length && header < total &&
+	       is_bare_ack(ip + header, total - header);
+}
+
+bool mpdu_is_tcp_ack(const uint8_t *mpdu, size_t length)
+{
+	size_t header;
+	const uint8_t *llc;
+
+	if (length < MPDU_HEADER || (mpdu[0] & FC0_TYPE) != FC0_TYPE_DATA ||
+	    mpdu[0] & FC0_NO_DATA || mpdu[1] & FC1_PROTECTED)
+		return false;
+	header = data_header(mpdu);
+	if (length < header + LLC_BYTES)
+		return false;
+	llc = mpdu + header;
+	if (be32(llc) != 0xaaaa0300 || (be16(llc + 6) != ETHERTYPE_IPV4 &&
+					be16(llc + 6) != ETHERTYPE_IPV6))
+		return false;
+	return ip_is_tcp_ack(llc + LLC_BYTES, length - header - LLC_BYTES);
 }
 
 void mpdu_describe(const uint8_t *mpdu, size_t captured, size_t length,

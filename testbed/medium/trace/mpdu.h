@@ -8,6 +8,7 @@
 #ifndef DCFMEDIUM_MPDU_H
 #define DCFMEDIUM_MPDU_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,13 @@
 #define BA_COMPRESSED	0x0004
 
 #define MPDU_TEXT_MAX	160
+
+/*
+ * Whether the MPDU of @length without FCS carries a TCP ACK and nothing else: IPv4
+ * or IPv6 without extension headers, no payload, none of SYN, FIN and RST. Of what
+ * is encrypted nobody knows: false.
+ */
+bool mpdu_is_tcp_ack(const uint8_t *mpdu, size_t length);
 
 /*
  * What the MPDU of @length with FCS, of which the first @captured octets are

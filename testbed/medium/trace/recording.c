@@ -65,7 +65,7 @@ static void put_rate(struct recording *recording, const struct mac_frame *frame)
 static void put_frame(struct recording *recording, int from,
 		      const struct mac_frame *frame)
 {
-	char flags[4], *end = flags;
+	char flags[5], *end = flags;
 
 	if (frame->wants_ack)
 		*end++ = 'a';
@@ -73,6 +73,8 @@ static void put_frame(struct recording *recording, int from,
 		*end++ = 'b';
 	if (frame->carries_data)
 		*end++ = 'd';
+	if (frame->is_tcp_ack)
+		*end++ = 't';
 	if (end == flags)
 		*end++ = '-';
 	*end = '\0';

@@ -121,11 +121,12 @@ static void read_frame(struct recording_reader *reader, const char *words,
 		recording_bad_line(reader, "names a station that does not exist yet");
 	if (!frame->bytes || frame->bytes > BYTES_MAX)
 		recording_bad_line(reader, "has a frame of an impossible length");
-	if (flags[strspn(flags, "abd-")])
-		recording_bad_line(reader, "has a flag other than a, b and d");
+	if (flags[strspn(flags, "abdt-")])
+		recording_bad_line(reader, "has a flag other than a, b, d and t");
 	frame->wants_ack = strchr(flags, 'a');
 	frame->basic_rate = strchr(flags, 'b');
 	frame->carries_data = strchr(flags, 'd');
+	frame->is_tcp_ack = strchr(flags, 't');
 	read_rate(reader, words + rate, frame);
 }
 

@@ -3,110 +3,11 @@
  * Made-up machines with one fault each: what hardware decides, which no lab
  * kernel has. Starts from an access point where all is well.
  */
-#include <linux/nl80211.h>
-#include <linux/pkt_sched.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "diagnose.h"
 #include "driver.h"
+#include "made_machine.h"
 #include "report.h"
-#include "tap.h"
-
-/* Pointers into the arrays hold until something is added. */
-struct case_machine {
-	struct machine machine;
-	struct hardware hardware;
-	struct findings findings;
-};
-
-static struct device *access_point(struct case_machine *made)
-{
-	return machine_device_named(&made->machine, "wlan0");
-}
-
-static struct queue *queue_of(struct case_machine *made)
-{
-	return &access_point(made)->queues[0];
-}
-
-static void make_well(struct case_machine *made)
-{
-	struct device *device;
-	struct radio *radio;
-	struct queue *queue;
-
-	memset(made, 0, sizeof(*made));
-	made->machine.seconds = 2;
-	made->hardware = (struct hardware){
-		.driver = "ath10k_pci", .bus = "pci", .debugfs = FILE_READ,
-		.aql_enabled = 1, .airtime_tx = 1, .airtime_rx = 1,
-	};
-	radio = machine_add_radio(&made->machine);
-	strcpy(radio->name, "phy0");
-	radio->aql = radio->airtime_fairness = radio->counts = true;
-	device = machine_add_device(&made->machine);
-	strcpy(device->name, "eth0");
-	device->index = 1;
-	device->up = device->to_internet = true;
-	device = machine_add_device(&made->machine);
-	strcpy(device->name, "wlan0");
-	device->index = 2;
-	device->up = device->wifi = true;
-	device->type = NL80211_IFTYPE_AP;
-	device->packets = 20;
-	queue = device_add_queue(device);
-	strcpy(queue->kind, "lasack");
-	queue->parent = TC_H_ROOT;
-	queue->ours = true;
-	queue->bound = TC_INFLIGHT_AUTO;
-	queue->below.backpressure = TC_INFLIGHT_AIR;
-}
-
-/* Diagnoses wlan0 anew. */
-static const struct findings *look(struct case_machine *made)
-{
-	findings_clear(&made->findings);
-	diagnose(&made->machine, access_point(made), &made->hardware, &made->findings);
-	return &made->findings;
-}
-
-static void end(struct case_machine *made)
-{
-	findings_clear(&made->findings);
-	machine_clear(&made->machine);
-}
-
-static const struct finding *about(struct case_machine *made, const char *what)
-{
-	for (size_t i = 0; i < made->findings.count; i++)
-		if (!strcmp(made->findings.all[i].about, what))
-			return &made->findings.all[i];
-	return NULL;
-}
-
-/* How many findings are problems; WHAT has that state, and its commands have that word. */
-static void expect(struct case_machine *made, const char *what, enum state state,
-		   int problems, const char *typed, int *failures)
-{
-	const struct findings *all = look(made);
-	const struct finding *one = about(made, what);
-	int count = 0;
-
-	for (size_t i = 0; i < all->count; i++)
-		count += all->all[i].state == STATE_PROBLEM;
-	EXPECT_EQ(count, problems);
-	EXPECT(one);
-	if (!one)
-		return;
-	EXPECT_EQ(one->state, state);
-	EXPECT_EQ(!!one->type, !!typed);
-	if (one->type && typed)
-		EXPECT(strstr(one->type, typed));
-	if (one->state != state || (typed && (!one->type || !strstr(one->type, typed))))
-		printf("# %s: %s\n# %s\n", what, one->said, one->type ?: "");
-}
 
 static void test_well(int *failures)
 {
@@ -147,42 +48,6 @@ static void test_driver(int *failures)
 	expect(&made, "driver", STATE_NOTE, 0, NULL, failures);
 	made.hardware.driver[0] = '\0';
 	expect(&made, "driver", STATE_NOTE, 0, NULL, failures);
-	end(&made);
-}
-
-static void test_worst_of_several(int *failures)
-{
-	struct case_machine made;
-	struct queue *queue;
-
-	make_well(&made);
-	queue = device_add_queue(access_point(&made));
-	*queue = *queue_of(&made);
-	queue->below.backpressure = TC_INFLIGHT_BUS;
-	expect(&made, "backpressure", STATE_PROBLEM, 1, "lasack inflight off", failures);
-	/* Without a bound it cannot have measured. */
-	queue = &access_point(&made)->queues[1];
-	queue->bound = TC_INFLIGHT_OFF;
-	expect(&made, "backpressure", STATE_OK, 0, NULL, failures);
-	end(&made);
-}
-
-/* What is said to be typed against bus and none is no fault afterwards. */
-static void test_cure(int *failures)
-{
-	struct case_machine made;
-	struct queue *queue;
-
-	make_well(&made);
-	strcpy(made.hardware.driver, "brcmfmac");
-	*queue_of(&made) = (struct queue){ .kind = "htb", .parent = TC_H_ROOT };
-	expect(&made, "qdisc", STATE_PROBLEM, 2, "root lasack", failures);
-	queue = device_add_queue(access_point(&made));
-	*queue = (struct queue){ .kind = "lasack", .parent = 0x10001, .ours = true };
-	expect(&made, "backpressure", STATE_OK, 0, NULL, failures);
-	expect(&made, "qdisc", STATE_OK, 0, NULL, failures);
-	strcpy(queue_of(&made)->kind, "prio");
-	expect(&made, "qdisc", STATE_PROBLEM, 2, "inflight auto", failures);
 	end(&made);
 }
 
@@ -360,8 +225,6 @@ int main(void)
 	static const struct tap_case cases[] = {
 		{ "all well", test_well },
 		{ "back-pressure, known and measured", test_driver },
-		{ "the worst of several queue disciplines", test_worst_of_several },
-		{ "the cure", test_cure },
 		{ "offload", test_offload },
 		{ "airtime queue limits and airtime fairness", test_mac80211 },
 		{ "power save", test_power_save },

@@ -29,6 +29,17 @@ look() {{
     $doctor "$@" --json > $name.json && code=0 || code=$?
     echo $code > $name.exit
 }}
+# follow NAME: types what it said to type, with a rate and a class.
+follow() {{
+    /usr/bin/python3 -c '
+import json, sys
+for finding in json.load(open(sys.argv[1]))["devices"][0]["findings"]:
+    for command in finding["type"]:
+        print(command.replace("RATE", "1mbit").replace("CLASS", "1:1"))
+' $1.json > $1.typed
+    PATH={tree}/build/bin:$PATH
+    . ./$1.typed >> followed
+}}
 # The far ends are addresses that nobody has, so nobody answers.
 flood() {{
     {tree}/build/bin/flowgen pulse --id x --host $1 --port 9 --count $2 --every $3 \
@@ -75,6 +86,36 @@ tc qdisc replace dev wlan0 root handle 7: inflight
 look alone wlan0 -s 0.1
 tc qdisc replace dev wlan0 parent 7:1 fq_codel
 look child wlan0 -s 0.1
+
+tc qdisc replace dev wlan0 root cake
+look cake-unlimited wlan0 -s 0.1
+tc qdisc replace dev wlan0 root cake bandwidth 4mbit
+look cake wlan0 -s 0.1
+tc qdisc replace dev wlan0 root handle 1: htb default 1
+tc class replace dev wlan0 parent 1: classid 1:1 htb rate 4mbit
+look htb wlan0 -s 0.1
+follow htb
+look htb-cured wlan0 -s 0.1
+tc qdisc replace dev wlan0 parent 1:1 fq_codel
+look htb-fq_codel wlan0 -s 0.1
+tc qdisc replace dev wlan0 root handle 2: tbf rate 4mbit burst 3000 limit 60000
+look tbf wlan0 -s 0.1
+follow tbf
+look tbf-cured wlan0 -s 0.1
+tc qdisc replace dev wlan0 root handle 3: mq
+tc qdisc replace dev wlan0 parent 3:3 lasack
+look mq wlan0 -s 0.1
+follow mq
+look mq-cured wlan0 -s 0.1
+tc qdisc replace dev wlan0 root handle 4: mq
+for minor in 1 2 3 4; do tc qdisc replace dev wlan0 parent 4:$minor lasack; done
+look mq-each wlan0 -s 0.1
+tc qdisc replace dev wlan0 root handle 5: prio
+tc qdisc replace dev wlan0 parent 5:2 lasack inflight off limit 77
+look prio wlan0 -s 0.1
+follow prio
+look prio-cured wlan0 -s 0.1
+tc qdisc show dev wlan0 > prio.shown
 tc qdisc replace dev wlan0 root lasack
 
 ip link add wan0 type dummy
@@ -87,9 +128,7 @@ flood 198.51.100.1 750 0.002 &
 sleep 0.5
 look wan wlan0 -s 0.2
 $doctor wlan0 -s 0.1 > wan.txt || true
-tc qdisc replace dev wan0 root handle 1: htb default 1
-tc class add dev wan0 parent 1: classid 1:1 htb rate 1mbit
-tc qdisc replace dev wan0 parent 1:1 fq_codel
+follow wan
 sleep 0.3
 look managed wlan0 -s 0.2
 wait $!
@@ -98,6 +137,8 @@ ip link add br0 type bridge
 ip link set wlan0 master br0
 tc qdisc replace dev br0 root lasack
 look bridge br0 -s 0.1
+follow bridge
+tc qdisc show dev br0 > bridge.shown
 ip link set wlan0 nomaster
 
 ip link set wlan2 up
@@ -122,22 +163,17 @@ TOO_SOON = """\
 tc qdisc replace dev wlan0 root lasack
 flood 10.1.0.12 200 0.001
 look none wlan0 -s 0.1
-# What it says to type.
-/usr/bin/python3 -c '
-import json
-for finding in json.load(open("none.json"))["devices"][0]["findings"]:
-    for command in finding["type"]:
-        print(command.replace("RATE", "1mbit"))
-' > cure
-. ./cure
-look cured wlan0 -s 0.1
+follow none
+look none-cured wlan0 -s 0.1
 insmod {modules}/inflight/tests/emulated_driver.ko behaviour=bus queues=4
 ip address add 10.9.0.1/24 dev emu0
 ip link set emu0 up
 ip neighbour add 10.9.0.2 dev emu0 lladdr 02:00:00:00:00:02
-tc qdisc replace dev emu0 root lasack inflight 16
+tc qdisc replace dev emu0 root handle 1: lasack inflight 16
 flood 10.9.0.2 600 0.00001
 look bus emu0 -s 0.1
+follow bus
+look bus-cured emu0 -s 0.1
 rmmod mac80211_hwsim
 $doctor 2>> said || echo $? >> codes
 """
@@ -238,6 +274,67 @@ def test_inflight_needs_a_scheduler(faults: Path) -> None:
     assert code == 0 and states(report)["qdisc"] == "ok"
 
 
+def assert_cured(place: Path, name: str) -> None:
+    """What was said to be typed could be typed, and then nothing is wrong with that."""
+    code, report = found(place, f"{name}-cured")
+    assert code == 0 and states(report)["qdisc"] == "ok"
+
+
+LIMITED = "limits the rate, so packets wait in"
+
+
+def test_cake_needs_a_rate(faults: Path) -> None:
+    code, report = found(faults, "cake-unlimited")
+    assert code == 1
+    assert problems(report) == {"qdisc": ["tc qdisc replace dev wlan0 root lasack"]}
+    code, report = found(faults, "cake")
+    assert code == 0 and states(report)["qdisc"] == "note"
+    assert finding(report, "qdisc")["said"].startswith(f"cake {LIMITED} it. Unlike lasack, cake")
+    assert finding(report, "backpressure")["said"].startswith("Not needed: cake sends at its rate")
+
+
+def test_a_rate_needs_a_scheduler(faults: Path) -> None:
+    code, report = found(faults, "htb")
+    assert code == 1
+    assert problems(report) == {
+        "qdisc": [
+            "tc class show dev wlan0",
+            "tc qdisc replace dev wlan0 parent CLASS lasack inflight off",
+        ]
+    }
+    assert_cured(faults, "htb")
+    code, report = found(faults, "htb-fq_codel")
+    assert code == 0 and states(report)["qdisc"] == "note"
+    assert finding(report, "qdisc")["said"].startswith(f"htb {LIMITED} fq_codel. Unlike lasack")
+    code, report = found(faults, "tbf")
+    assert code == 1
+    typed = ["tc qdisc replace dev wlan0 parent 2:1 lasack inflight off"]
+    assert problems(report) == {"qdisc": typed}
+    assert_cured(faults, "tbf")
+    assert finding(found(faults, "tbf-cured")[1], "qdisc")["said"] == f"tbf {LIMITED} lasack."
+
+
+def test_every_queue_of_mq_counts(faults: Path) -> None:
+    code, report = found(faults, "mq")
+    assert code == 1 and report["qdisc"] == "mq"
+    assert problems(report) == {"qdisc": ["tc qdisc replace dev wlan0 root lasack"]}
+    assert finding(report, "qdisc")["said"].startswith("lasack is below 1 of the 4 queues of mq.")
+    assert_cured(faults, "mq")
+    code, report = found(faults, "mq-each")
+    assert code == 0 and finding(report, "qdisc")["said"] == "lasack is below mq."
+
+
+def test_no_bound_as_a_child(faults: Path) -> None:
+    """The tree stays, and so do the other options."""
+    code, report = found(faults, "prio")
+    assert code == 1
+    typed = ["tc qdisc replace dev wlan0 parent 5:2 lasack inflight auto"]
+    assert problems(report) == {"qdisc": typed}
+    assert_cured(faults, "prio")
+    shown = (faults / "prio.shown").read_text()
+    assert "qdisc prio 5: root" in shown and "parent 5:2 limit 77p" in shown
+
+
 def test_queue_on_the_wan(faults: Path) -> None:
     """1 Mb/s of 5.6 that are offered: tbf's 60000 bytes are 41 frames of 1442, all but one full."""
     code, report = found(faults, "wan")
@@ -249,7 +346,7 @@ def test_queue_on_the_wan(faults: Path) -> None:
 
 def test_managed_queue_on_the_wan_is_no_problem(faults: Path) -> None:
     code, report = found(faults, "managed")
-    assert code == 0
+    assert code == 0 and states(report)["queue"] == "note"
     assert finding(report, "queue")["said"].endswith("Its queue discipline keeps it short.")
 
 
@@ -257,6 +354,8 @@ def test_wrong_device(faults: Path) -> None:
     code, report = found(faults, "bridge")
     assert code == 1 and report["role"] == "bridge"
     assert problems(report) == {"device": ["tc qdisc del dev br0 root", "lasack-doctor wlan0"]}
+    assert "lasack" not in (faults / "bridge.shown").read_text()
+    assert "wlan0: access point" in (faults / "followed").read_text()
 
 
 def test_power_save(faults: Path) -> None:
@@ -277,29 +376,32 @@ def test_names_are_quoted(faults: Path) -> None:
     assert finding(report, "device")["said"].startswith("'a;$(reboot)' is no Wi-Fi device.")
 
 
+def shaper(device: str, major: int) -> list[str]:
+    """What is said to be typed where the driver does not hold packets until the air."""
+    return [
+        f"tc qdisc replace dev {device} root handle {major}: htb default 1",
+        f"tc class replace dev {device} parent {major}: classid {major}:1 htb rate RATE",
+        f"tc qdisc replace dev {device} parent {major}:1 lasack inflight off",
+    ]
+
+
 def test_no_back_pressure(too_soon: Path) -> None:
     code, report = found(too_soon, "none")
     assert code == 1 and report["backpressure"] == "none"
-    assert problems(report) == {
-        "backpressure": [
-            "tc qdisc replace dev wlan0 root handle 1: htb default 1",
-            "tc class replace dev wlan0 parent 1: classid 1:1 htb rate RATE",
-            "tc qdisc replace dev wlan0 parent 1:1 lasack inflight off",
-        ]
-    }
-
-
-def test_cure_is_accepted(too_soon: Path) -> None:
-    """The commands that were said to be typed can be, and then there is no problem."""
-    code, report = found(too_soon, "cured")
-    assert code == 0 and report["qdisc"] == "htb"
-    assert states(report)["backpressure"] == "ok" and states(report)["qdisc"] == "ok"
+    assert problems(report) == {"backpressure": shaper("wlan0", 1)}
+    assert_cured(too_soon, "none")
+    report = found(too_soon, "none-cured")[1]
+    assert report["qdisc"] == "htb" and states(report)["backpressure"] == "ok"
 
 
 def test_bus_only(too_soon: Path) -> None:
+    """On a device that stands for such a driver, but is no Wi-Fi device. 1: is taken."""
     code, report = found(too_soon, "bus")
     assert code == 1 and report["backpressure"] == "bus"
     assert set(problems(report)) == {"backpressure", "device"}
+    assert problems(report)["backpressure"] == shaper("emu0", 2)
+    report = found(too_soon, "bus-cured")[1]
+    assert report["qdisc"] == "htb" and states(report)["backpressure"] == "ok"
 
 
 def test_without_root(faults: Path) -> None:

@@ -166,6 +166,39 @@ static struct nl_msg *radio_message(void)
 	return msg;
 }
 
+static bool limits_rate(const char *kind, const uint64_t *rate)
+{
+	struct tcmsg tcm = { .tcm_ifindex = 1, .tcm_parent = TC_H_ROOT };
+	struct nl_msg *msg = nlmsg_alloc_simple(RTM_NEWQDISC, 0);
+	struct machine machine = { };
+	struct nlattr *nest;
+	bool limits;
+
+	machine_add_device(&machine)->index = 1;
+	nlmsg_append(msg, &tcm, sizeof(tcm), NLMSG_ALIGNTO);
+	nla_put_string(msg, TCA_KIND, kind);
+	nest = nla_nest_start(msg, TCA_OPTIONS);
+	nla_put_u32(msg, TCA_CAKE_OVERHEAD, 4);
+	if (rate)
+		nla_put_u64(msg, TCA_CAKE_BASE_RATE64, *rate);
+	nla_nest_end(msg, nest);
+	take_queue(msg, &machine);
+	limits = machine.devices[0].queues[0].limits_rate;
+	nlmsg_free(msg);
+	machine_clear(&machine);
+	return limits;
+}
+
+static void test_rates(int *failures)
+{
+	const uint64_t unlimited = 0, rate = 1;
+
+	EXPECT(limits_rate("htb", NULL) && limits_rate("hfsc", NULL) && limits_rate("tbf", NULL));
+	EXPECT(!limits_rate("fq_codel", &rate) && !limits_rate("mq", NULL));
+	EXPECT(limits_rate("cake", &rate) && limits_rate("cake_mq", &rate));
+	EXPECT(!limits_rate("cake", &unlimited) && !limits_rate("cake", NULL));
+}
+
 /* Bits beyond those that this kernel has are not there. */
 static void test_features(int *failures)
 {
@@ -276,6 +309,7 @@ int main(void)
 		{ "files of /sys", test_files },
 		{ "files that only root may read", test_files_of_root },
 		{ "flowtables", test_flowtables },
+		{ "what limits the rate", test_rates },
 		{ "features of a driver", test_features },
 		{ "looks at queues", test_looks },
 		{ "mutated messages", test_mutated },
