@@ -47,9 +47,9 @@ SIZE_WORDS = dict(zip(SIZE_CLASSES, ("under 100 kB", "to 1 MB", "from 1 MB"), st
 def write_report(directory: Path) -> Path:
     """Write DIR/report.html and its pictures from DIR/summary.json; return the page.
 
-    Pictures of their own: goodput.svg and .png of flows that the scenario names, response.svg and .png of
-    transfers, delay.svg and .png of datagrams, acks.svg and .png of runs that differ in their
-    ACKs; each where there are such.
+    Pictures of their own: goodput.svg and .png of flows that the scenario names, response.svg
+    and .png of transfers, delay.svg and .png of datagrams, acks.svg and .png of runs that differ
+    in their ACKs; each where there are such.
     """
     summary = read_object(directory / "summary.json")
     if summary is None:
