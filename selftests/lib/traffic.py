@@ -19,6 +19,7 @@ REFUSED = {errno.ENOBUFS: True, errno.ENETDOWN: False, errno.EAGAIN: False}  # w
 VNET = struct.Struct("=BBHHHH")
 NEEDS_CSUM, GSO_TCPV4 = 1, 1
 MSS = 500
+LARGEST = 8  # segments
 
 ACK, PSH, SYN, FIN, RST = 0x10, 0x08, 0x02, 0x01, 0x04
 STATION = "020000000{:03x}"
@@ -95,12 +96,19 @@ class Traffic:
         """One small packet."""
         self._send(self._plain, ethernet(1, 0x0800, ipv4(1, 17, udp(1, 100))), 1)
 
+    def large(self, segments: int) -> None:
+        """One frame to be segmented, into LARGEST at most."""
+        flow = self._rng.randrange(self._flows)
+        packet = ipv4(flow, 6, tcp(flow, self._number, ACK, segments * MSS))
+        header = VNET.pack(NEEDS_CSUM, GSO_TCPV4, 54, MSS, 34, 16)
+        self._send(self._large, header + ethernet(flow % 8, 0x0800, packet), segments)
+
     def burst(self, count: int) -> None:
         """Frames of every kind. That a full discipline refuses one is no error."""
         for _ in range(count):
             self._number += 1
             if self._rng.random() < 0.04:
-                self._send_large(self._rng.randrange(2, 9))
+                self.large(self._rng.randrange(2, LARGEST + 1))
             else:
                 self._send(self._plain, self._frame(), 1)
 
@@ -113,12 +121,6 @@ class Traffic:
             if not REFUSED[error.errno]:
                 return
         self.offered += packets
-
-    def _send_large(self, segments: int) -> None:
-        flow = self._rng.randrange(self._flows)
-        packet = ipv4(flow, 6, tcp(flow, self._number, ACK, segments * MSS))
-        header = VNET.pack(NEEDS_CSUM, GSO_TCPV4, 54, MSS, 34, 16)
-        self._send(self._large, header + ethernet(flow % 8, 0x0800, packet), segments)
 
     def _frame(self) -> bytes:
         rng = self._rng

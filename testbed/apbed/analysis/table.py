@@ -102,7 +102,7 @@ def _smoothness_table(rows: list[Row]) -> Table:
         table.add_column(heading, justify="right", no_wrap=True)
     delays = has_delays(rows)
     for place, rank in enumerate(DELAY_PERCENTILES if delays else ()):
-        heading = f"{'ms' if not place else ''}\n{rank:g} %"
+        heading = f"{'' if place else 'ms for'}\n{rank:g} %"
         table.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
         figures = [delay(row, name) for name in (DELAY_FIGURES if delays else ())]
@@ -162,11 +162,11 @@ def _goodput_notes(rows: list[Row]) -> list[str]:
 
 
 def _smoothness_notes(rows: list[Row]) -> list[str]:
-    notes = [
-        "CoV: coefficient of variation of a connection's goodput. ACKs: TCP's, of all airtime."
-    ]
+    notes = ["CoV: coefficient of variation of one connection's goodput. ACKs: those of TCP."]
     if has_delays(rows):
-        notes.append("ms: so many of the datagrams took no longer. Means over the seeds.")
+        notes.append(
+            "ms: the delay that so many of the datagrams did not exceed. Means over seeds."
+        )
     return notes
 
 
