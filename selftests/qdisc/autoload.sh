@@ -1,13 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Whether `tc` alone is enough: the kernel loads a queue discipline's module, and those it
-# needs, when one is asked for by name; nothing keeps them once it is gone (KTAP).
+# Whether `tc` alone, or the sysctl net.core.default_qdisc alone, is enough: the kernel loads a
+# queue discipline's module, and those it needs, when one is asked for by name; nothing keeps
+# them once it is gone (KTAP).
 #
 # Run as root in a kernel whose modules are installed.
 
 kinds="lasack ackwrr inflight"
-plan=7
+default=$(sysctl -n net.core.default_qdisc)
+plan=10
 # shellcheck source=selftests/lib/lab.sh
 . "$(dirname "$0")/../lib/lab.sh"
 for kind in $kinds; do
@@ -17,6 +19,7 @@ done
 
 # shellcheck disable=SC2317 # called by the trap
 cleanup() {
+	sysctl -qw "net.core.default_qdisc=$default"
 	ip link del autoload0 2> "$work/link"
 }
 
@@ -52,6 +55,16 @@ for kind in $kinds; do
 	quietly tc qdisc del dev autoload0 root
 	unload_all
 	result "sch_$kind stays while it is in use, and goes then"
+
+	quietly sysctl -qw "net.core.default_qdisc=$kind"
+	[ "$(sysctl -n net.core.default_qdisc)" = "$kind" ] || echo "not set" >> "$work/errors"
+	lsmod | grep -q "^sch_$kind " || echo "not loaded" >> "$work/errors"
+	if rmmod "sch_$kind" 2> "$work/rmmod"; then
+		echo "the module of the default was removed" >> "$work/errors"
+	fi
+	quietly sysctl -qw "net.core.default_qdisc=$default"
+	unload_all
+	result "net.core.default_qdisc loads sch_$kind, which goes with it"
 done
 sleep 1
 kill "$log"

@@ -225,6 +225,20 @@ def test_report_of_transfers(loaded: Path) -> None:
     assert not (loaded / "goodput.svg").exists()
 
 
+def test_picture_of_a_flow_that_ends(loaded: Path) -> None:
+    """A flow of so many bytes is compared with nothing, but its goodput is drawn."""
+    summary.summarize(loaded)
+    content = json.loads((loaded / "summary.json").read_text())
+    flow = {"id": "one", "dir": "up", "whole": False, "goodput_mbps": 0.7, "bytes": 9}
+    flow |= {"station": "sta1", "start_s": 0.0, "end_s": 2.0, "retrans": 0, "delay_ms": None}
+    for run in content["runs"]:
+        run["flows"] = [{**flow, "goodput_series": [[0.5, 1.0], [1.5, 0.5]]}]
+    (loaded / "summary.json").write_text(json.dumps(content))
+    assert not comparison.has_connections(comparison.compare(content))
+    report.write_report(loaded)
+    assert ElementTree.fromstring((loaded / "goodput.svg").read_bytes()).tag.endswith("svg")
+
+
 def test_report_of_long_flows_and_transfers(experiment: Path) -> None:
     """Both tables, in this order, at most 80 columns wide; the ratio is the headline."""
     for path in experiment.glob("runs/*"):

@@ -4,7 +4,7 @@
     lead.py PLACE ROOT HWSIM STATIONS SCENARIO CASE...
 
 PLACE holds the keys and gets CASE/ with each campaign, and CASE.json: how the command ended, what
-was said, and for each node the lines in which it differs from what it was before.
+was said, why a run failed, and for each node the lines in which it differs from what it was before.
 """
 
 from __future__ import annotations
@@ -127,6 +127,8 @@ class Lead:
             found["error"] = f"status {self.apart(campaign)}"
         else:
             campaign()
+        ends = sorted(out.glob("runs/*/status.json"))
+        found["why"] = [json.loads(path.read_text())["why"] for path in ends]
         time.sleep(2 * LEASE_S)
         self.repair(fault, node)
         # Before the link is mended: each node has put itself back alone.

@@ -7,7 +7,6 @@ sysctls, modules, files and processes are compared.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -72,6 +71,7 @@ BROKEN = {
     "full@modules:sta1": None,
     "full@queues:ap": None,
     "full@2:sta1": None,
+    "resume@full@2": None,
     "interrupt@associate": "interrupted",
     "interrupt@2": "interrupted",
     "vanish@queues": "status 9",
@@ -90,6 +90,7 @@ FAILED_RUNS = {
     "wpa_supplicant:sta1": "sta1 did not associate in 30 s",
     "full@modules:sta1": "no space left in /run/apbed",
     "full@queues:ap": "no space left in /run/apbed",
+    "full@2:sta1": "sta1: no space left in /run/apbed",
 }
 
 
@@ -100,15 +101,19 @@ def test_every_fault_leaves_every_node_as_it_was(cases: Cases, tmp_path: Path) -
     for name, said in BROKEN.items():
         assert said is None or found[name]["error"].startswith(said) or said in found[name]["error"]
         # Who vanishes says no more: its status says that it was killed.
-        assert "@" not in name or "injected" in found[name] or said == "status 9", name
+        injected = "@" in name and not name.startswith("resume@")
+        assert not injected or "injected" in found[name] or said == "status 9", name
     (run,) = summary.summarize(tmp_path / "wpa2")["runs"]
     assert run["why_invalid"] is None
     assert_no_secret(tmp_path / "wpa2")
     (capture,) = (tmp_path / "capture").glob("runs/*/air.pcap")
     assert capture.stat().st_size > 10_000
     for name, why in FAILED_RUNS.items():
-        (path,) = (tmp_path / name.split(":")[0]).glob("runs/*/status.json")
-        assert why in json.loads(path.read_text())["why"], name
+        assert found[name]["events"] == ["failed"] and why in found[name]["why"][0], name
+    # What was lost is measured again.
+    assert found["resume@full@2"]["events"] == ["done"]
+    (run,) = summary.summarize(tmp_path / "full@2")["runs"]
+    assert run["why_invalid"] is None
 
 
 @pytest.mark.slow

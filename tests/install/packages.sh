@@ -5,13 +5,20 @@
 # machine's, in memory, that nobody else sees. Run by root in a mount namespace
 # (unshare -m); test_packages.py does that.
 #
-#	packages.sh DEB_DIR HEADERS OUT
+#	packages.sh DEB_DIR OUT HEADERS...
 #
-# HEADERS is a kernel's build tree. Leaves in OUT what was there before, while
-# they were installed, and after the purge; and what dkms and modinfo say.
+# HEADERS are build trees of kernels: the first is there before the packages, the
+# others come later, with updates of the kernel. OUT/make-RELEASE, if it is there, is
+# the make for a kernel that wants another compiler than this machine's. Leaves in
+# OUT what was there before, while they were installed, and after the purge; and
+# what dkms and modinfo say.
 set -eu
-debs=$(realpath "$1") headers=$(realpath "$2") out=$(realpath "$3")
-release=$(sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' "$headers/include/generated/utsrelease.h")
+debs=$(realpath "$1") out=$(realpath "$2")
+shift 2
+
+release_of() {
+	sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' "$1/include/generated/utsrelease.h"
+}
 
 mount --make-rprivate /
 mount -t tmpfs -o size=90% none /mnt
@@ -23,29 +30,52 @@ mount -t devtmpfs none /mnt/root/dev
 # Packages that are installed in a chroot start no service.
 inside() { chroot /mnt/root env DEBIAN_FRONTEND=noninteractive PATH="$PATH" LC_ALL=C "$@"; }
 
-mkdir -p "/mnt/root/lib/modules/$release"
-ln -s "$headers" "/mnt/root/lib/modules/$release/build"
+# come HEADERS: a kernel's headers, as their package puts them there
+come() {
+	release=$(release_of "$1")
+	mkdir -p "/mnt/root/lib/modules/$release" "/mnt/root/opt/$release"
+	ln -s "$1" "/mnt/root/lib/modules/$release/build"
+	[ ! -e "$out/make-$release" ] || cp "$out/make-$release" "/mnt/root/opt/$release/make"
+}
 
-# Every file but the books of dpkg and ld, and the key that dkms makes once and keeps.
+# Every file but the books of dpkg and ld, the key that dkms makes once and keeps, and headers.
 listing() {
 	(cd /mnt/root && find etc usr lib/modules var/lib/dkms -xdev ! -type d \
 		! -name '*.pyc' ! -path etc/ld.so.cache ! -path 'var/lib/dkms/mok.*' \
+		! -path '*lib/modules/*/build' \
 		-printf '/%p %y %m %s %l\n' | sort) > "$out/$1"
 }
 
-listing before
-inside sh -c 'dpkg -i /mnt/lasack-dkms_*.deb /mnt/lasack-tools_*.deb' > "$out/install.log" 2>&1
-inside dkms install lasack/0.1.0 -k "$release" >> "$out/install.log" 2>&1 || {
+not_built() {
 	cat /mnt/root/var/lib/dkms/lasack/0.1.0/build/make.log
 	exit 1
 }
+
+# found: what modprobe finds for the kernel that came last
+found() {
+	inside depmod "$release" 2>> "$out/install.log"
+	inside modprobe --set-version "$release" --show-depends sch_lasack > "$out/modprobe-$release"
+	inside modinfo -k "$release" -F vermagic sch_lasack > "$out/vermagic-$release"
+	rm -f /mnt/root/lib/modules/"$release"/modules.*
+}
+
+listing before
+come "$1"
+shift
+inside sh -c 'dpkg -i /mnt/lasack-dkms_*.deb /mnt/lasack-tools_*.deb' > "$out/install.log" 2>&1
+inside dkms install lasack/0.1.0 -k "$release" >> "$out/install.log" 2>&1 || not_built
+found
+# What the package of a new kernel's headers runs.
+for headers; do
+	come "$headers"
+	PATH=/opt/$release:$PATH inside /etc/kernel/header_postinst.d/dkms "$release" \
+		>> "$out/install.log" 2>&1 || not_built
+	found
+done
 listing installed
 inside dkms status > "$out/dkms"
-inside depmod "$release" 2>> "$out/install.log"
-inside modprobe --set-version "$release" --show-depends sch_lasack > "$out/modprobe"
 inside tc qdisc add dev lo root lasack help > "$out/tc" 2>&1 || true
 inside lasack-doctor --help > "$out/doctor"
-rm -f /mnt/root/lib/modules/"$release"/modules.*
 inside dpkg --purge lasack-tools lasack-dkms > "$out/purge.log" 2>&1
-rm -f /mnt/root/lib/modules/"$release"/modules.*
+rm -f /mnt/root/lib/modules/*/modules.*
 listing after

@@ -45,6 +45,10 @@ static void too_few_places(struct kunit *test, bool by_station)
 		}
 		serve(test);
 	}
+	for (id = 1; id <= 40; id++) {
+		while (known(q, id)->account.packets < 2)
+			add_to(test, 1 + id % 8, data(id, 1000), id);
+	}
 	q = rebuild(test, (struct lasack_shape) { .flows = 16, .by_station = by_station });
 	for (i = 0; i < 400; i++) {
 		for (id = 1; id <= 40; id++) {

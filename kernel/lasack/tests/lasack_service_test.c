@@ -429,6 +429,35 @@ static void service_connections_are_no_newcomers(struct kunit *test)
 		KUNIT_ASSERT_LT(test, waited, 2);
 }
 
+/* What is pushed out is not charged: neither to other newcomers nor to others that were opened. */
+static void expect_losses_are_free(struct kunit *test, u32 id, const u64 *common)
+{
+	u64 was = *common;
+	u32 i;
+
+	for (i = 0; i < 10; i++)
+		add(test, data(id, 999), id);
+	KUNIT_EXPECT_GE(test, *common, was + 10 * 333);
+	for (i = 0; i < 10; i++)
+		KUNIT_EXPECT_EQ(test, push_out(test), id);
+	KUNIT_EXPECT_EQ(test, *common, was);
+}
+
+static void service_losses_are_free(struct kunit *test)
+{
+	struct lasack_queue *q = lasack_test_reshape(test, (struct lasack_shape) {});
+	struct tcp_segment syn = data(9, 0);
+
+	syn.syn = 1;
+	add(test, syn, 9);
+	serve(test);
+	add(test, data(9, 999), 9);
+	expect_losses_are_free(test, 9, &q->level.opened);
+	KUNIT_EXPECT_EQ(test, serve(test), 9);
+	add(test, data(5, 999), 5);
+	expect_losses_are_free(test, 5, &q->level.newcomers);
+}
+
 static struct kunit_case lasack_service_cases[] = {
 	KUNIT_CASE(service_alternates_without_quantum),
 	KUNIT_CASE(service_in_runs),
@@ -451,6 +480,7 @@ static struct kunit_case lasack_service_cases[] = {
 	KUNIT_CASE(service_floor_spares_the_oldest),
 	KUNIT_CASE(service_delay_by_size),
 	KUNIT_CASE(service_connections_are_no_newcomers),
+	KUNIT_CASE(service_losses_are_free),
 	{}
 };
 

@@ -123,6 +123,11 @@ def has_connections(rows: Sequence[Row]) -> bool:
     return any(row.down_each or row.up_each for row in rows)
 
 
+def has_flows(rows: Sequence[Row]) -> bool:
+    """Whether any valid run had flows that the scenario names, long ones or not."""
+    return any(run["flows"] for row in rows for run in row.runs)
+
+
 def response(row: Row, direction: str, size: str, figure: str) -> Spread | None:
     """A figure of a row's response times, in s, by direction and size class, over its seeds."""
     return spread(run["response_time_s"][direction]["by_size"][size][figure] for run in row.runs)

@@ -56,6 +56,7 @@ def delay_and_goodput(rows: Sequence[Row]) -> Figure:
             )
             _draw(delays, goodputs, rows[place])
             goodputs.set_xlabel("seconds")
+            goodputs.tick_params(labelbottom=True)
             if column:
                 delays.set_yticklabels([])
                 goodputs.set_yticklabels([])
@@ -95,7 +96,11 @@ def _scale(panel: Axes, slowest: float) -> None:
 
 
 def _extent(rows: Sequence[Row]) -> tuple[float, float, float]:
-    """The longest delay in ms, the top of the goodputs in Mb/s, and the end of time in s."""
+    """The longest delay in ms, the top of the goodputs in Mb/s, and the end of time in s.
+
+    When TCP fills a hole at last, seconds of data come at once: one goodput in a hundred may lie
+    above the top, or the others could not be seen.
+    """
     runs = [row.runs[0] for row in rows if row.runs]
     flows: list[Json] = [flow for run in runs for flow in run["flows"]]
     longest = [ms for flow in flows for _, _, ms in flow["delay_series"]]
@@ -107,4 +112,5 @@ def _extent(rows: Sequence[Row]) -> tuple[float, float, float]:
         if rate is not None
     ]
     end_s = max((run["duration_s"] for run in runs), default=1.0)
-    return max(longest, default=10.0), 1.1 * max(rates, default=1.0) or 1.0, end_s
+    top = 1.1 * float(np.percentile(rates, 99)) if rates else 1.0
+    return max(longest, default=10.0), top or 1.0, end_s

@@ -22,6 +22,7 @@ from apbed.analysis.comparison import (
     delay,
     has_connections,
     has_delays,
+    has_flows,
     has_transfers,
     in_medium,
     relative_total,
@@ -46,9 +47,9 @@ SIZE_WORDS = dict(zip(SIZE_CLASSES, ("under 100 kB", "to 1 MB", "from 1 MB"), st
 def write_report(directory: Path) -> Path:
     """Write DIR/report.html and its pictures from DIR/summary.json; return the page.
 
-    Pictures of their own: goodput.svg and .png of long flows, response.svg and .png of
-    transfers, delay.svg and .png of datagrams, acks.svg and .png of runs that differ in their
-    ACKs; each where there are such.
+    Pictures of their own: goodput.svg and .png of flows that the scenario names, response.svg
+    and .png of transfers, delay.svg and .png of datagrams, acks.svg and .png of runs that differ
+    in their ACKs; each where there are such.
     """
     summary = read_object(directory / "summary.json")
     if summary is None:
@@ -66,7 +67,7 @@ def write_report(directory: Path) -> Path:
         _method(directory, summary, manifest),
         _every_run(summary["runs"]),
     ]
-    if has_connections(rows) or not has_transfers(rows):
+    if has_flows(rows) or not has_transfers(rows):
         _keep(directory / "goodput", plots.goodput_over_time(rows))
     if has_delays(rows):
         _keep(directory / "delay", delay_plots.delay_and_goodput(rows))

@@ -124,9 +124,13 @@ class Measurement:
     def _end(self) -> None:
         """End what still runs; each side then records what it has."""
         at_once(lambda one: one[0].stop(one[1]), self.clients)
-        self.cell.wired.stop("server")
+        failed = self.cell.wired.stop("server")
         if self.cell.captured:
             self.cell.captured.stop("tcpdump")
+        for session in self.cell.nodes.values():
+            refuse_if_full(session)
+        if failed:
+            raise NodeError(f"wired: flowgen's server ended with status {failed}")
 
     def _fetch(self) -> None:
         """Records on our clock in flows/, captures, counters, and what the kernels logged."""
@@ -167,6 +171,12 @@ class Measurement:
             for name, one in self.clocks.items()
         }
         return {"tcp_rmem": windows, "clocks": clocks}
+
+
+def refuse_if_full(session: Session) -> None:
+    """NodeError if the node has no space left: what it recorded ends somewhere."""
+    if session.attempt("echo > room && rm room")[0]:
+        raise NodeError(f"{session.node.name}: no space left in {session.grid.directory}")
 
 
 def queues(session: Session, said: str) -> list[dict[str, Any]]:
