@@ -13,7 +13,7 @@
 
 #define SERVICES	6000
 #define CREDIT		65535	/* bytes: LASACK_CREDIT */
-#define FAR		(1U << 30)
+#define FAR		BIT(30)
 
 enum lie { DUPLICATE, CLIMB, CAPTURE, BACK, BACK_PAIRS, __LIES };
 
