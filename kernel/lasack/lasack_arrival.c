@@ -16,6 +16,7 @@
 #include <linux/in.h>
 #include <linux/minmax.h>
 #include <linux/slab.h>
+#include "lasack/lasack_ack.h"
 #include "lasack/lasack_charge.h"
 #include "lasack/lasack_newcomer.h"
 #include "lasack/lasack_observe.h"

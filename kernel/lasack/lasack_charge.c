@@ -17,15 +17,11 @@
  *   minimum. If it acknowledges more, the excess pays the minimum of later packets.
  * - The sum of a new flow does not begin at 0, and that of one that paused is raised:
  *   lasack_newcomer.c.
- * - An ACK moves its flow's position. The flow is charged when the position moves ahead, and
- *   gets the charge back when it moves back, but for what its ACKs cost that were sent. So the
- *   next real ACK undoes what forged ones did.
- *   An ACK that is a little ahead is believed. One that is ahead by a window at most is believed
- *   when another follows near it. One that is behind is believed if the flow was charged for
- *   what lies between. All others are strange: they change nothing. If several are near each
- *   other, counting begins anew there.
- * - Waiting ACKs that acknowledge more than ordinary ones put their flow back by LASACK_PENDING
- *   bytes at most. The rest is charged when they are sent: forged ones wait behind real ones.
+ * - What an ACK acknowledges is charged only if the ACK is believed, and given back if it turns
+ *   out to be forged: lasack_ack.c.
+ * - Waiting ACKs that acknowledge more than the flow's ordinary ones put it back by
+ *   LASACK_PENDING bytes at most. The rest is charged when they are sent: forged ones wait behind
+ *   real ones.
  * - A SYN begins a new life of a connection only if the connection has ended, or has had no
  *   packet here for a second.
  *
@@ -38,10 +34,13 @@
 #include "lasack/lasack_charge.h"
 #include "lasack/lasack_newcomer.h"
 
-/* What may be given back is counted in units of so many bytes. */
-#define LASACK_REFUND_UNIT	256U
-/* Ordinary ACKs add no more to it once it is so many units: 1 MiB. */
+/* Ordinary ACKs add no more to what may be given back once it is so much: 1 MiB. */
 #define LASACK_REFUND_ORDINARY	(LASACK_LAG / LASACK_REFUND_UNIT)
+/* How large a flow's ordinary ACKs are is learned: see lasack_flow_learn(). */
+#define LASACK_SCORE_START	8U
+#define LASACK_SCORE_UP		3U
+#define LASACK_SCORE_MAX	31U
+#define LASACK_SCALE_MAX	4
 /* Bytes of the longest usual headers. What a packet has beyond them is not overhead. */
 #define LASACK_HEADERS	128
 
@@ -75,9 +74,11 @@ void lasack_flow_new_life(struct lasack_queue *q, struct lasack_flow *flow)
 	flow->received = 0;
 	flow->refundable = 0;
 	flow->returned = 0;
+	flow->prepaid = 0;
 	flow->pending = 0;
+	flow->ack_scale = 0;
+	flow->ack_score = LASACK_SCORE_START;
 	flow->ack_seen = 0;
-	flow->doubted = 0;
 	flow->starved = 0;
 	flow->served = 0;
 	flow->opening = 0;
@@ -90,20 +91,16 @@ void lasack_flow_new_life(struct lasack_queue *q, struct lasack_flow *flow)
 		flow->is_new = 1;
 }
 
-/* The flow's position is that of the ACK. Return: bytes ahead, modulo 2^32. */
-static u32 lasack_flow_move(struct lasack_flow *flow, const struct tcp_segment *seg)
+/* An ordinary ACK of the flow acknowledges no more bytes. */
+static u32 lasack_flow_ordinary(const struct lasack_flow *flow)
 {
-	u32 advance = seg->ack_seq - flow->last_ack[seg->reversed];
-
-	flow->last_ack[seg->reversed] = seg->ack_seq;
-	flow->doubted = 0;
-	return advance;
+	return LASACK_ORDINARY << flow->ack_scale;
 }
 
 /* What an ACK acknowledges beyond an ordinary one. */
-static u32 lasack_ack_excess(u32 acked)
+static u32 lasack_flow_excess(const struct lasack_flow *flow, u32 acked)
 {
-	return acked - min(acked, LASACK_ORDINARY);
+	return acked - min(acked, lasack_flow_ordinary(flow));
 }
 
 /* Of what waiting ACKs acknowledge, what is charged only when they are sent. */
@@ -157,39 +154,11 @@ static void lasack_flow_may_refund(struct lasack_flow *flow, u32 bytes)
 		flow->refundable = min(most, flow->refundable + bytes / LASACK_REFUND_UNIT);
 }
 
-/* Of what may be given back, @bytes may not any more. */
+/* Of what may be given back, @bytes may not any more: they paid for a packet. */
 static void lasack_flow_keep(struct lasack_flow *flow, u32 bytes)
 {
 	flow->refundable -= min_t(u32, flow->refundable,
 				  DIV_ROUND_UP(bytes, LASACK_REFUND_UNIT));
-}
-
-/*
- * The position moves back by @behind. What the flow was charged with for that is given back, but
- * for what its ACKs cost, which were sent. Nobody knows which of the waiting ACKs are forged, so
- * from now on nothing is left for them to be charged with.
- */
-static void lasack_flow_refund(struct lasack_queue *q, struct lasack_flow *flow, u32 behind)
-{
-	u32 bytes = min(behind, flow->refundable * LASACK_REFUND_UNIT);
-	u64 was;
-
-	lasack_flow_settle(q, flow, flow->pending);
-	flow->refunds++;
-	was = lasack_flow_bytes(flow);
-	flow->received -= bytes;
-	lasack_flow_keep(flow, bytes);
-	flow->returned = min_t(u32, U16_MAX,
-			       flow->returned + DIV_ROUND_UP(behind, LASACK_REFUND_UNIT));
-	flow->account.surplus = 0;
-	lasack_flow_count(q, flow, was);
-	flow->account.sum = lasack_sum_minus(q, flow->account.sum, bytes);
-	if (lasack_has_station(q, flow)) {
-		struct lasack_station *station = lasack_station_at(q, flow);
-
-		station->account.sum = lasack_sum_minus(q, station->account.sum, bytes);
-		lasack_station_returned(q, station);
-	}
 }
 
 /* May the account have @bytes back, once it is charged with what is @deferred? */
@@ -202,18 +171,21 @@ static bool lasack_account_may_return(const struct lasack_queue *q,
 	       lasack_sum_minus(q, level->high, LASACK_LAG);
 }
 
-/*
- * Was the flow charged with the last @bytes, and is it, without them, not further behind others
- * than one may be that was not served? If it was, an old ACK and the next real one would charge it
- * with more than was given back.
+/**
+ * lasack_flow_may_take_back() - may what the flow was charged be so much less?
+ * @q: the queue
+ * @flow: the flow
+ * @bytes: that much less
+ *
+ * Return: whether it was charged with so much, and is then no further behind others than one may
+ * be that was not served. If it were, an old ACK and the next real one would charge it with more
+ * than was given back.
  */
-static bool lasack_flow_may_return(struct lasack_queue *q, const struct lasack_flow *flow,
-				   u32 bytes)
+bool lasack_flow_may_take_back(struct lasack_queue *q, const struct lasack_flow *flow, u32 bytes)
 {
 	u32 deferred = lasack_flow_deferred(q, flow);
 
 	return bytes <= flow->received + deferred &&
-	       bytes <= flow->refundable * LASACK_REFUND_UNIT + LASACK_ORDINARY &&
 	       lasack_account_may_return(q, lasack_flow_level(q, flow), &flow->account,
 					 deferred, bytes) &&
 	       (!lasack_has_station(q, flow) ||
@@ -221,80 +193,36 @@ static bool lasack_flow_may_return(struct lasack_queue *q, const struct lasack_f
 					  deferred, bytes));
 }
 
-/* The flow's position is unknown but for the candidate. Return: bytes to charge. */
-static u32 lasack_flow_count_anew(struct lasack_queue *q, struct lasack_flow *flow,
-				  const struct tcp_segment *seg)
-{
-	u64 was = lasack_flow_bytes(flow);
-	s32 advance = lasack_flow_move(flow, seg);
-
-	flow->received = 0;
-	flow->refundable = 0;
-	flow->returned = 0;
-	flow->pending = 0;
-	flow->refunds++;
-	lasack_flow_count(q, flow, was);
-	q->resynchronised++;
-	return clamp_t(s32, advance, 0, LASACK_BELIEVED);
-}
-
-/* The ACK @seg is not believed by itself, but maybe with those before. Return: bytes to charge. */
-static u32 lasack_flow_doubt(struct lasack_queue *q, struct lasack_flow *flow,
-			     const struct tcp_segment *seg)
-{
-	s32 advance = seg->ack_seq - flow->last_ack[seg->reversed];
-	u8 bit = BIT(seg->reversed);
-
-	if (!(flow->doubted & bit) || seg->ack_seq - flow->candidate - 1 >= LASACK_BELIEVED)
-		flow->strangers = 0;
-	else if (advance > 0 && advance <= LASACK_WINDOW)
-		return lasack_flow_move(flow, seg);
-	else if (++flow->strangers == LASACK_STRANGERS)
-		return lasack_flow_count_anew(q, flow, seg);
-	flow->candidate = seg->ack_seq;
-	flow->doubted = bit;
-	return 0;
-}
-
 /**
- * lasack_flow_acked() - what a packet acknowledges
+ * lasack_flow_take_back() - the flow is charged less, because ACKs were forged
  * @q: the queue
- * @flow: its flow
- * @seg: what the packet is
+ * @flow: the flow
+ * @bytes: that much less
  *
- * In sequence arithmetic modulo 2^32 (RFC 9293, 3.4). The first ACK seen only says
- * where counting starts; duplicate and overtaken ACKs add nothing.
- *
- * Return: bytes that no ACK of its direction acknowledged before, if it is believed. They are
- * not charged yet.
+ * Nobody knows which of the waiting ACKs are forged, so from now on nothing is left for them to
+ * be charged with.
  */
-u32 lasack_flow_acked(struct lasack_queue *q, struct lasack_flow *flow,
-		      const struct tcp_segment *seg)
+void lasack_flow_take_back(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes)
 {
-	u8 dir = seg->reversed, bit = BIT(dir);
-	u32 advance, behind;
+	u64 was;
 
-	if (!seg->ack)
-		return 0;
-	if (unlikely(!(flow->ack_seen & bit))) {
-		flow->ack_seen |= bit;
-		flow->last_ack[dir] = seg->ack_seq;
-		return 0;
+	lasack_flow_settle(q, flow, flow->pending);
+	flow->refunds++;
+	was = lasack_flow_bytes(flow);
+	flow->received -= min_t(u64, bytes, flow->received);
+	flow->account.surplus = 0;
+	lasack_flow_count(q, flow, was);
+	/* Its credit was for bytes that it was charged. */
+	if (unlikely(lasack_flow_bytes(flow) < LASACK_CREDIT))
+		flow->account.credit = max_t(u32, flow->account.credit,
+					     LASACK_CREDIT - lasack_flow_bytes(flow));
+	flow->account.sum = lasack_sum_minus(q, flow->account.sum, bytes);
+	if (lasack_has_station(q, flow)) {
+		struct lasack_station *station = lasack_station_at(q, flow);
+
+		station->account.sum = lasack_sum_minus(q, station->account.sum, bytes);
+		lasack_station_returned(q, station);
 	}
-	advance = seg->ack_seq - flow->last_ack[dir];
-	if (likely(advance <= LASACK_BELIEVED || advance <= flow->returned * LASACK_REFUND_UNIT))
-		return lasack_flow_move(flow, seg);
-	if (q->shape.paper)
-		return advance <= S32_MAX ? min(lasack_flow_move(flow, seg), LASACK_MAX_ACKED) : 0;
-	behind = -advance;
-	if (behind > LASACK_OVERTAKEN) {
-		if (!lasack_flow_may_return(q, flow, behind))
-			return lasack_flow_doubt(q, flow, seg);
-		lasack_flow_refund(q, flow, behind);
-		lasack_flow_move(flow, seg);
-	}
-	flow->doubted = 0;
-	return 0;
 }
 
 /*
@@ -355,10 +283,36 @@ void lasack_flow_charge_acked(struct lasack_queue *q, struct lasack_flow *flow, 
 {
 	u32 deferred = lasack_flow_deferred(q, flow);
 
-	flow->pending = min_t(u64, U32_MAX, (u64)flow->pending + lasack_ack_excess(bytes));
-	flow->returned -= min_t(u32, flow->returned, DIV_ROUND_UP(bytes, LASACK_REFUND_UNIT));
+	flow->pending = min_t(u64, U32_MAX, (u64)flow->pending + lasack_flow_excess(flow, bytes));
 	lasack_flow_charge(q, flow, &flow->received,
 			   bytes - (lasack_flow_deferred(q, flow) - deferred));
+}
+
+/*
+ * An ACK that acknowledges so much is sent. If more than a quarter of them are larger than ordinary
+ * ones, ordinary ones are twice as large from now on. So forged ACKs, which are few, are not taken
+ * for ordinary ones, but those of a receiver that merges segments are.
+ */
+static void lasack_flow_learn(struct lasack_queue *q, struct lasack_flow *flow, u32 acked)
+{
+	u32 ordinary = lasack_flow_ordinary(flow);
+
+	if (unlikely(acked > ordinary)) {
+		flow->ack_score += min(LASACK_SCORE_UP, LASACK_SCORE_MAX - flow->ack_score);
+		if (flow->ack_score < LASACK_SCORE_MAX || flow->ack_scale == LASACK_SCALE_MAX)
+			return;
+		/* Waiting ACKs had another excess. */
+		lasack_flow_settle(q, flow, flow->pending);
+		flow->ack_scale++;
+		flow->ack_score = LASACK_SCORE_START;
+	} else if (acked <= ordinary / 2) {
+		if (flow->ack_score) {
+			flow->ack_score--;
+		} else if (flow->ack_scale) {
+			flow->ack_scale--;
+			flow->ack_score = LASACK_SCORE_START;
+		}
+	}
 }
 
 /* The packet is sent. */
@@ -367,10 +321,12 @@ void lasack_flow_charge_sent(struct lasack_queue *q, struct lasack_flow *flow,
 {
 	lasack_flow_charge(q, flow, &flow->sent, cb->cost);
 	if (cb->acked && cb->refunds == flow->refunds) {
-		if (unlikely(cb->acked > LASACK_ORDINARY))
-			lasack_flow_settle(q, flow, lasack_ack_excess(cb->acked));
+		if (unlikely(flow->pending))
+			lasack_flow_settle(q, flow, lasack_flow_excess(flow, cb->acked));
 		/* Not when it arrived: who forges ACKs must not put off all who come later. */
 		lasack_flow_admit(q, flow, cb->acked, false);
+		if (!q->shape.paper)
+			lasack_flow_learn(q, flow, cb->acked);
 	}
 	if (lasack_has_station(q, flow) && unlikely(flow->station == LASACK_STATION_SHARED))
 		lasack_station_shared_sent(q, cb->cost);

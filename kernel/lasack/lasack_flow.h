@@ -25,6 +25,8 @@ struct lasack_level {
 	u64	high;		/* the largest that was */
 	u64	newcomers;	/* the sum that all newcomers together have attained */
 	u64	opened;		/* likewise, in thirds, of connections that were opened lately */
+	u64	high_was[2];	/* high, when it was looked at last, and the time before; or 0 */
+	u32	looked_at;	/* the queue's time */
 };
 
 /* Two cache lines: the first finds the flow and its next packet. */
@@ -36,17 +38,21 @@ struct lasack_flow {
 	struct lasack_account	account;
 	u64			sent;		/* bytes charged, without decay: data */
 	u64			received;	/* and what the other end had sent */
-	u32			last_ack[2];	/* by direction of the ACK */
-	u32			candidate;	/* the last ACK number that was not believed */
-	u16			refundable;	/* may be given back, in units of 256 bytes */
-	u16			returned;	/* was, and is not charged again yet */
+	u32			last_ack[2];	/* by direction; but see lasack_ack.c */
 	u32			pending;	/* bytes, see lasack_charge.c */
+	/* in units of 256 bytes */
+	u16			refundable;	/* may be given back */
+	u16			returned;	/* the position moved back by so much, */
+	u16			prepaid;	/* of which so much was not given back */
+	u8			ack_scale:3,	/* its ordinary ACKs: twice as large for each one */
+				ack_score:5;	/* how many are larger than that, or much smaller */
+	u8			votes;		/* for the position */
 	u16			station:9,
 				refunds:6,	/* modulo 2^6 */
 				opened:1;	/* its credit is that of an opened connection */
-	u8			ack_seen:2,	/* bit: last_ack[direction] is valid */
-				doubted:2,	/* bit: the candidate is of that direction */
-				strangers:3,	/* ACKs near the candidate before it */
+	u8			ack_seen:2,	/* bit: this last_ack is valid */
+				ack_reversed:1,	/* the position's direction */
+				doubt_reversed:1, /* the candidate's */
 				opening:1;	/* all it had in this life was a SYN */
 	u8			shared:1,	/* not one connection: no ACK arithmetic */
 				reversed:1,	/* the last packet came from key.addr[1] */

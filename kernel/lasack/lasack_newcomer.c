@@ -67,17 +67,32 @@ void lasack_account_begin(const struct lasack_queue *q, struct lasack_level *lev
 }
 
 /*
- * The account had no packets and has one now. It is @lag bytes below the largest at most. While
+ * A sum is raised to this after a pause. It is @lag bytes below the largest, or the largest of a
+ * second ago if that is less: on a fast link, what others have in a blink is more than @lag.
+ */
+static u64 lasack_level_floor(const struct lasack_queue *q, struct lasack_level *level, u32 lag)
+{
+	u64 floor = lasack_sum_minus(q, level->high, lag);
+
+	lasack_level_advance(q, level);
+	if (!level->high_was[1])
+		return floor;
+	return min(floor, max(level->high_was[1],
+			      lasack_sum_minus(q, level->high, LASACK_LAG_MAX)));
+}
+
+/*
+ * The account had no packets and has one now. It is not below @floor. While
  * a flow has credit, its sum is not below the @common one: else whoever begins with many flows
  * first and sends with all of them later would be served as many, not as one. A station that has
  * credit is not put off so, because a call may be all it has.
  */
-static void lasack_account_resume(const struct lasack_queue *q, const struct lasack_level *level,
-				  struct lasack_account *account, u32 lag, u64 common)
+static void lasack_account_resume(const struct lasack_queue *q, struct lasack_account *account,
+				  u64 floor, u64 common)
 {
 	if (q->shape.paper)
 		return;
-	account->sum = max(account->sum, lasack_sum_minus(q, level->high, lag));
+	account->sum = max(account->sum, floor);
 	if (account->credit)
 		account->sum = max(account->sum, common);
 }
@@ -86,18 +101,19 @@ static void lasack_account_resume(const struct lasack_queue *q, const struct las
  * Something was given back to the station, because forged ACKs had been charged. While it waited
  * for that, others were served: it may catch up with them, also after a pause.
  */
-void lasack_station_returned(const struct lasack_queue *q, struct lasack_station *station)
+void lasack_station_returned(struct lasack_queue *q, struct lasack_station *station)
 {
-	u64 floor = lasack_sum_minus(q, q->level.high, LASACK_STATION_LAG);
+	u64 floor = lasack_level_floor(q, &q->level, LASACK_STATION_LAG);
 
 	if (floor > station->account.sum)
 		station->returned = lasack_sum_bytes(&q->decay, floor, q->age) -
 				    lasack_sum_bytes(&q->decay, station->account.sum, q->age);
 }
 
-static u32 lasack_station_lag(const struct lasack_station *station)
+static u64 lasack_station_floor(struct lasack_queue *q, const struct lasack_station *station)
 {
-	return LASACK_STATION_LAG + min_t(u32, station->returned, LASACK_LAG - LASACK_STATION_LAG);
+	return lasack_sum_minus(q, lasack_level_floor(q, &q->level, LASACK_STATION_LAG),
+				min_t(u32, station->returned, LASACK_LAG - LASACK_STATION_LAG));
 }
 
 /*
@@ -167,8 +183,7 @@ static void lasack_flow_join_station(struct lasack_queue *q, struct lasack_flow 
 	if (station->is_new) {
 		lasack_station_begin(q, station);
 	} else if (!station->account.packets) {
-		lasack_account_resume(q, &q->level, &station->account,
-				      lasack_station_lag(station), 0);
+		lasack_account_resume(q, &station->account, lasack_station_floor(q, station), 0);
 		if (station->number == LASACK_STATION_SHARED)
 			station->account.sum = max(station->account.sum, q->level.newcomers);
 	}
@@ -192,7 +207,7 @@ void lasack_flow_begin(struct lasack_queue *q, struct lasack_flow *flow,
 		lasack_account_begin(q, level, &flow->account);
 		flow->opened = 0;
 	} else {
-		lasack_account_resume(q, level, &flow->account, LASACK_LAG,
+		lasack_account_resume(q, &flow->account, lasack_level_floor(q, level, LASACK_LAG),
 				      flow->opened ? level->opened : level->newcomers);
 	}
 	flow->is_new = 0;
@@ -239,7 +254,7 @@ void lasack_flow_readmit(struct lasack_queue *q, struct lasack_flow *flow, u32 b
 				       bytes);
 	else
 		lasack_account_readmit(q, &level->newcomers, 1, &flow->account, bytes);
-	if (lasack_has_station(q, flow) && flow->station != LASACK_STATION_SHARED)
+	if (lasack_has_station(q, flow) && lasack_station_at(q, flow)->account.credit)
 		lasack_account_readmit(q, &q->level.newcomers, 1,
 				       &lasack_station_at(q, flow)->account, bytes);
 }

@@ -9,8 +9,12 @@
 #define LASACK_CREDIT	65535U
 /* All connections that began a while ago have the service of so many flows together. */
 #define LASACK_OPENED_SHARES	3
-/* A flow that has paused: its sum is at most so many bytes below the largest. */
+/*
+ * A flow that has paused: its sum is at most so many bytes below the largest, or no less than the
+ * largest was a second ago, within the second distance.
+ */
 #define LASACK_LAG	(1024U << 10)
+#define LASACK_LAG_MAX	(4096U << 10)
 /* Likewise of a station, unless something was given back to it. */
 #define LASACK_STATION_LAG	(256U << 10)
 
@@ -23,7 +27,7 @@ void lasack_flow_admit_newcomer(struct lasack_queue *q, struct lasack_flow *flow
 				bool waits);
 void lasack_flow_readmit(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes);
 void lasack_station_begin(struct lasack_queue *q, struct lasack_station *station);
-void lasack_station_returned(const struct lasack_queue *q, struct lasack_station *station);
+void lasack_station_returned(struct lasack_queue *q, struct lasack_station *station);
 void lasack_station_shared_sent(struct lasack_queue *q, u32 bytes);
 
 /* A packet that waits from now on, or is sent, is charged with these @bytes. */

@@ -26,7 +26,7 @@
 #include <linux/random.h>
 #include <linux/skbuff.h>
 #include <linux/slab.h>
-#include "lasack/lasack_charge.h"
+#include "lasack/lasack_ack.h"
 #include "lasack/lasack_observe.h"
 
 /* TCP is charged by its ACKs. Without a key there is no flow. */

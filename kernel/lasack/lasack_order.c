@@ -344,7 +344,7 @@ static struct lasack_flow *lasack_order_least_of_station(struct lasack_queue *q)
 	}
 	q->run = station;
 	q->run_left = q->quantum;
-	lasack_level_note(&q->level,
+	lasack_level_note(q, &q->level,
 			  q->shape.by_station ? &station->account : &least->account);
 	return least;
 }
@@ -360,7 +360,7 @@ static struct lasack_flow *lasack_order_next_of_station(struct lasack_queue *q)
 		flow = lasack_order_least_of_station(q);
 	q->run_left -= qdisc_pkt_len(flow->head);
 	if (q->shape.by_station)
-		lasack_level_note(&q->run->level, &flow->account);
+		lasack_level_note(q, &q->run->level, &flow->account);
 	return flow;
 }
 
@@ -377,7 +377,7 @@ struct lasack_flow *lasack_order_next(struct lasack_queue *q)
 	if (lasack_is_grouped(q))
 		return lasack_order_next_of_station(q);
 	flow = lasack_order_least_flow(q);
-	lasack_level_note(&q->level, &flow->account);
+	lasack_level_note(q, &q->level, &flow->account);
 	return flow;
 }
 

@@ -187,12 +187,17 @@ void lasack_queue_set_floor(struct lasack_queue *q, u32 percent)
 /* Are control packets next? */
 static bool lasack_queue_control_is_next(struct lasack_queue *q)
 {
-	const struct lasack_flow *control;
+	struct lasack_flow *control;
 
 	if (likely(!q->control_packets))
 		return false;
 	control = lasack_shared(q, LASACK_CONTROL);
-	if (q->shape.paper || control->account.sum <= q->level.high)
+	if (q->shape.paper)
+		return true;
+	/* The largest sum may have risen by much, because of forged ACKs. */
+	control->account.sum = max(control->account.sum,
+				   lasack_sum_minus(q, q->level.high, LASACK_CREDIT));
+	if (control->account.sum <= q->level.high)
 		return true;
 	if (q->packets)
 		return false;

@@ -100,13 +100,29 @@ static inline struct lasack_flow *lasack_shared(const struct lasack_queue *q,
 	return lasack_flow_at(q, q->table->size + which);
 }
 
+/* So often is the largest sum looked at; in the table's time. */
+#define LASACK_LOOK	((NSEC_PER_SEC / 2) >> FLOW_TIME_SHIFT)
+
+/* Time goes on: what was the largest sum half a second ago to a second ago? */
+static inline void lasack_level_advance(const struct lasack_queue *q, struct lasack_level *level)
+{
+	u32 since = q->time - level->looked_at;
+
+	if (likely(since < LASACK_LOOK))
+		return;
+	level->high_was[1] = since < 2 * LASACK_LOOK ? level->high_was[0] : level->high;
+	level->high_was[0] = level->high;
+	level->looked_at = q->time;
+}
+
 /*
  * Who has this @account is served. Newcomers begin below the sum that was served last: theirs do
  * not count, or each would begin below the one before.
  */
-static inline void lasack_level_note(struct lasack_level *level,
+static inline void lasack_level_note(const struct lasack_queue *q, struct lasack_level *level,
 				     const struct lasack_account *account)
 {
+	lasack_level_advance(q, level);
 	if (!account->credit)
 		level->current_sum = account->sum;
 	level->high = max(level->high, account->sum);

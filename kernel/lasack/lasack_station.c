@@ -8,6 +8,7 @@
  * with packets whose flow cannot be told. It never waits for memory, and no packet is lost
  * because of this.
  */
+#include <linux/bits.h>
 #include <linux/etherdevice.h>
 #include <linux/if_arp.h>
 #include <linux/jhash.h>
@@ -17,12 +18,18 @@
 #include "lasack/lasack_station.h"
 
 #define LASACK_STATION_PROBES	8	/* places a station may be in */
+#define LASACK_STATION_GROUPS	GENMASK_ULL(47, 0)	/* ff:ff:ff:ff:ff:ff */
 
-/* Without Ethernet addresses there is but one next hop. */
+/*
+ * Without Ethernet addresses there is but one next hop. All groups are one station: who sends to
+ * many of them has no more service than who sends to one.
+ */
 static u64 lasack_station_address(const struct sk_buff *skb)
 {
 	if ((skb->dev && skb->dev->type != ARPHRD_ETHER) || skb_headlen(skb) < ETH_ALEN)
 		return 0;
+	if (unlikely(is_multicast_ether_addr(skb->data)))
+		return LASACK_STATION_GROUPS;
 	return ether_addr_to_u64(skb->data);
 }
 

@@ -12,7 +12,8 @@ plan=4
 # shellcheck source=selftests/lib/lab.sh
 . "$(dirname "$0")/../lib/lab.sh"
 need_kunit
-need_module lasack/tests/lasack_attacks lasack/tests/lasack_newcomer_attacks
+need_module lasack/tests/lasack_attacks lasack/tests/lasack_newcomer_attacks \
+	lasack/tests/lasack_forged_attacks
 
 # attack FAIR: every suite that must hold with it.
 attack() {
@@ -24,17 +25,19 @@ attack() {
 	insert common/tests/test_parameters device=attack0
 	insert lasack/tests/lasack_attacks
 	insert lasack/tests/lasack_newcomer_attacks
+	insert lasack/tests/lasack_forged_attacks
 	dmesg -t | sed "1,/^$say\$/d" > "$work/kunit"
-	suites="lasack_attacks lasack_newcomer_attacks"
-	# Without stations, fifty connections are fifty.
-	[ "$1" = flow ] || suites="$suites lasack_station_attacks"
+	suites="lasack_attacks lasack_newcomer_attacks lasack_forged_attacks"
+	# Without stations, fifty connections are fifty, and so are twenty groups.
+	[ "$1" = flow ] || suites="$suites lasack_station_attacks lasack_group_attacks"
 	for suite in $suites; do
 		grep -qE "^ok [1-9] $suite\$" "$work/kunit" && continue
 		echo "$suite:" >> "$work/errors"
 		grep -E "not ok|FAILED|Expected|==" "$work/kunit" >> "$work/errors"
 	done
 	report "attacks with fair $1" "$work/errors"
-	quietly rmmod lasack_newcomer_attacks lasack_attacks test_parameters
+	quietly rmmod lasack_forged_attacks lasack_newcomer_attacks lasack_attacks \
+		test_parameters
 }
 
 watch_kernel

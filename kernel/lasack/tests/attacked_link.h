@@ -49,6 +49,8 @@ struct packet {
 	u32		ack_seq;
 	u32		payload;
 	bool		syn, fin;
+	bool		back;		/* addresses and ports the other way round */
+	bool		group;		/* to a multicast address */
 };
 
 /* A download's data, to station 1. */
@@ -65,7 +67,7 @@ static void attack_skb_network(struct attack *a, struct sk_buff *skb, const stru
 {
 	struct ethhdr *eth = skb_put_zero(skb, sizeof(*eth));
 
-	eth->h_dest[0] = 2;
+	eth->h_dest[0] = p->group ? 1 : 2;
 	eth->h_dest[3] = p->station >> 16;
 	eth->h_dest[4] = p->station >> 8;
 	eth->h_dest[5] = p->station;
@@ -80,6 +82,8 @@ static void attack_skb_network(struct attack *a, struct sk_buff *skb, const stru
 		ih->saddr.s6_addr32[3] = htonl(p->host);
 		ih->daddr.s6_addr32[0] = htonl(0x20010db8);
 		ih->daddr.s6_addr32[3] = htonl(0x10000 + p->station);
+		if (p->back)
+			swap(ih->saddr, ih->daddr);
 	} else {
 		struct iphdr *ih = skb_put_zero(skb, sizeof(*ih));
 
@@ -90,6 +94,8 @@ static void attack_skb_network(struct attack *a, struct sk_buff *skb, const stru
 		ih->protocol = p->protocol;
 		ih->saddr = htonl(0x0b000000 + p->host);
 		ih->daddr = htonl(0x0a000000 + p->station);
+		if (p->back)
+			swap(ih->saddr, ih->daddr);
 	}
 	skb->protocol = eth->h_proto;
 }
@@ -108,8 +114,8 @@ static struct sk_buff *attack_skb(struct kunit *test, const struct packet *p)
 
 		attack_skb_network(a, skb, p, sizeof(*th) + p->payload);
 		th = skb_put_zero(skb, sizeof(*th));
-		th->source = htons(p->sport);
-		th->dest = htons(p->dport);
+		th->source = htons(p->back ? p->dport : p->sport);
+		th->dest = htons(p->back ? p->sport : p->dport);
 		th->doff = sizeof(*th) / 4;
 		th->ack = !p->syn;
 		th->syn = p->syn;
@@ -221,7 +227,7 @@ static void attack_forget(struct kunit *test)
 }
 
 /* The most packets that may wait. */
-static void attack_set_limit(struct kunit *test, u32 packets)
+static void __maybe_unused attack_set_limit(struct kunit *test, u32 packets)
 {
 	struct {
 		struct nlattr	nest;

@@ -11,6 +11,7 @@
 #include "common/tcp_segment.c"
 #include "lasack/lasack_arrival.c"
 #include "lasack/lasack_charge.c"
+#include "lasack/lasack_ack.c"
 #include "lasack/lasack_newcomer.c"
 #include "lasack/lasack_observe.c"
 #include "lasack/lasack_order.c"

@@ -100,6 +100,84 @@ static void a_refund_at_once_is_no_credit(struct kunit *test)
 	after_a_pause(test, LASACK_BELIEVED, 3, 0, 0);
 }
 
+/* For @ms, five packets are served each; of station 2, and of station 1 if it is not @silent. */
+static void fast_link(struct kunit *test, u64 *now, u32 ms, bool silent)
+{
+	u32 i;
+
+	for (i = 0; i < 5 * ms; i++) {
+		if (i % 5 == 0)
+			lasack_queue_advance(test->priv, *now += NSEC_PER_MSEC);
+		if (!silent)
+			add_to(test, 1, data(1, 1000), 1);
+		add_to(test, 2, data(3, 1000), 3);
+		serve(test);
+		if (!silent && i % 2)
+			serve(test);
+	}
+}
+
+/* Station 1 was silent so long. Return: its packets that are served before the others'. */
+static u32 after_silence(struct kunit *test, u32 ms)
+{
+	u64 now = 0;
+	u32 first;
+
+	lasack_test_reshape(test, (struct lasack_shape) { .by_station = true });
+	fast_link(test, &now, 1500, false);
+	while (known(test->priv, 1)->account.packets)
+		serve(test);
+	fast_link(test, &now, ms, true);
+	for (first = 0; first < 10000; first++) {
+		add_to(test, 1, data(1, 1000), 1);
+		if (serve(test) == 3)
+			break;
+	}
+	return first;
+}
+
+/* On a fast link a station may catch up with what others had in half a second, 4 MiB at most. */
+static void a_pause_on_a_fast_link(struct kunit *test)
+{
+	u32 first = after_silence(test, 200);
+
+	/* All of it, but for what it had while it used up its own packets. */
+	KUNIT_EXPECT_GE(test, first, 900U);
+	KUNIT_EXPECT_LE(test, first, 1100U);
+	first = after_silence(test, 3000);
+	KUNIT_EXPECT_GE(test, first, 2500U);
+	KUNIT_EXPECT_LE(test, first, LASACK_LAG_MAX / 1000 + 1);
+}
+
+/* The ACKs of a receiver that merges segments are ordinary: they are charged when they arrive. */
+static void large_acks_are_learned(struct kunit *test)
+{
+	struct lasack_queue *q = lasack_test_reshape(test, (struct lasack_shape) {});
+	u32 i, number = 0;
+	u64 was;
+
+	for (i = 0; i < 60; i++) {
+		add_to(test, 1, ack(2, number += 40000), 2);
+		serve(test);
+	}
+	was = known(q, 2)->account.sum;
+	for (i = 0; i < 20; i++)
+		add_to(test, 1, ack(2, number += 40000), 2);
+	KUNIT_EXPECT_EQ(test, known(q, 2)->account.sum, was + 20 * 40000);
+	/* A few large ones among small ones are not. */
+	for (i = 0; i < 400; i++) {
+		add_to(test, 1, ack(2, number += i % 14 ? 2896 : 40000), 2);
+		serve(test);
+	}
+	while (serve(test))
+		;
+	was = known(q, 2)->account.sum;
+	for (i = 0; i < 20; i++)
+		add_to(test, 1, ack(2, number += 40000), 2);
+	KUNIT_EXPECT_EQ(test, known(q, 2)->account.sum,
+			was + 20 * LASACK_ORDINARY + LASACK_PENDING);
+}
+
 /* A station that had a flow with packets to spare, and lost them all by being served, has none. */
 static void an_empty_station_spares_nothing(struct kunit *test)
 {
@@ -197,6 +275,8 @@ static struct kunit_case lasack_station_cases[] = {
 	KUNIT_CASE(a_pause_saves_up_little),
 	KUNIT_CASE(a_refund_outlives_a_pause),
 	KUNIT_CASE(a_refund_at_once_is_no_credit),
+	KUNIT_CASE(a_pause_on_a_fast_link),
+	KUNIT_CASE(large_acks_are_learned),
 	KUNIT_CASE(an_empty_station_spares_nothing),
 	KUNIT_CASE(the_drop_order_is_given_up),
 	KUNIT_CASE(a_lodger_finds_a_place),

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which ACKs are believed, and what they acknowledge.
+ *
+ * Principle: the ACKs of a connection go one way through the queue, and stand near each other. So
+ * a flow has a position: a direction and an ACK number. The flow is charged when an ACK moves the
+ * position ahead, and gets the charge back when one moves it back. So the next real ACK undoes
+ * what forged ones did.
+ *
+ * - An ACK near the position moves it. It is also a vote for it.
+ * - One that is further behind, by a window at most, moves it back.
+ * - All others are strange: they are charged nothing, and the position stays. The last
+ *   of them is the candidate. One that stands near the candidate is a vote against the position.
+ *   When there is none left for the position, it moves there. This is the majority vote of
+ *   R. S. Boyer, J S. Moore, "MJRTY - A Fast Majority Vote Algorithm", 1981, with a count that
+ *   ends at LASACK_VOTES. So who sends fewer packets than the connection has does not move it for
+ *   long. After a loss real ACKs are ahead by a window; then that is charged too.
+ *
+ * The ACKs of the other direction are strange. If the data that they acknowledge passes here, it
+ * was charged when it was sent.
+ *
+ * With "mode paper" each direction has a position of its own, which any ACK ahead moves.
+ */
+#include <linux/bits.h>
+#include <linux/limits.h>
+#include <linux/minmax.h>
+#include "lasack/lasack_ack.h"
+#include "lasack/lasack_charge.h"
+
+/* The default rules need one position, and the second number for the candidate. */
+#define LASACK_POSITION	0
+#define LASACK_CANDIDATE	1
+
+static u32 lasack_refund_units(u32 bytes)
+{
+	return min_t(u32, U16_MAX, DIV_ROUND_UP(bytes, LASACK_REFUND_UNIT));
+}
+
+/* By the paper's rules. Return: bytes to charge. */
+static u32 lasack_flow_acked_paper(struct lasack_flow *flow, const struct tcp_segment *seg)
+{
+	u32 *last = &flow->last_ack[seg->reversed];
+	s32 advance = seg->ack_seq - *last;
+	u8 bit = BIT(seg->reversed);
+
+	if (flow->ack_seen & bit && advance <= 0)
+		return 0;
+	*last = seg->ack_seq;
+	if (flow->ack_seen & bit)
+		return min_t(u32, advance, LASACK_MAX_ACKED);
+	flow->ack_seen |= bit;
+	return 0;
+}
+
+/* The ACK moves the position ahead. Return: what is to be charged of these @advance bytes. */
+static u32 lasack_flow_advance(struct lasack_flow *flow, u32 ack_seq, u32 advance)
+{
+	u32 prepaid;
+
+	flow->last_ack[LASACK_POSITION] = ack_seq;
+	if (likely(!flow->returned))
+		return advance;
+	prepaid = min(advance, flow->prepaid * LASACK_REFUND_UNIT);
+	flow->prepaid -= lasack_refund_units(prepaid);
+	flow->returned -= min_t(u32, flow->returned, lasack_refund_units(advance));
+	if (!flow->returned)
+		flow->prepaid = 0;
+	return advance - prepaid;
+}
+
+/*
+ * The position moves back by @behind. What the flow was charged for that is given back, but for
+ * what the ACKs cost, which were sent. That is paid: it is not charged when the position moves
+ * ahead again.
+ */
+static bool lasack_flow_retreat(struct lasack_queue *q, struct lasack_flow *flow, u32 ack_seq,
+				u32 behind)
+{
+	u32 units = lasack_refund_units(behind), part = min_t(u32, flow->refundable, units);
+
+	if (behind > LASACK_WINDOW ||
+	    !lasack_flow_may_take_back(q, flow, part * LASACK_REFUND_UNIT))
+		return false;
+	lasack_flow_take_back(q, flow, part * LASACK_REFUND_UNIT);
+	flow->refundable -= part;
+	flow->returned = min_t(u32, U16_MAX, flow->returned + units);
+	flow->prepaid = min_t(u32, U16_MAX, flow->prepaid + units - part);
+	flow->last_ack[LASACK_POSITION] = ack_seq;
+	return true;
+}
+
+/* The position moves to the candidate, and the other way round. Return: bytes to charge. */
+static u32 lasack_flow_move(struct lasack_queue *q, struct lasack_flow *flow,
+			    const struct tcp_segment *seg)
+{
+	u32 was = flow->last_ack[LASACK_POSITION], advance = seg->ack_seq - was;
+	bool ahead = seg->reversed == flow->ack_reversed && advance <= LASACK_WINDOW;
+
+	flow->last_ack[LASACK_POSITION] = seg->ack_seq;
+	flow->last_ack[LASACK_CANDIDATE] = was;
+	flow->doubt_reversed = flow->ack_reversed;
+	flow->ack_reversed = seg->reversed;
+	if (ahead)
+		return advance;
+	lasack_flow_take_back(q, flow, 0);
+	flow->refundable = 0;
+	flow->returned = 0;
+	flow->prepaid = 0;
+	q->resynchronised++;
+	return 0;
+}
+
+/* The ACK @seg is strange. Return: bytes to charge. */
+static u32 lasack_flow_doubt(struct lasack_queue *q, struct lasack_flow *flow,
+			     const struct tcp_segment *seg)
+{
+	u32 advance = seg->ack_seq - flow->last_ack[LASACK_CANDIDATE];
+	bool near = flow->ack_seen & BIT(LASACK_CANDIDATE) &&
+		    seg->reversed == flow->doubt_reversed &&
+		    (advance <= LASACK_BELIEVED || -advance <= LASACK_OVERTAKEN);
+
+	if (near && !flow->votes)
+		return lasack_flow_move(q, flow, seg);
+	flow->votes -= near;
+	flow->last_ack[LASACK_CANDIDATE] = seg->ack_seq;
+	flow->doubt_reversed = seg->reversed;
+	flow->ack_seen |= BIT(LASACK_CANDIDATE);
+	return 0;
+}
+
+/**
+ * lasack_flow_acked() - what a packet acknowledges
+ * @q: the queue
+ * @flow: its flow
+ * @seg: what the packet is
+ *
+ * In sequence arithmetic modulo 2^32 (RFC 9293, 3.4). The first ACK seen only says
+ * where counting starts; duplicate and overtaken ACKs add nothing.
+ *
+ * Return: bytes that no ACK acknowledged before, if it is believed. They are not charged yet.
+ */
+u32 lasack_flow_acked(struct lasack_queue *q, struct lasack_flow *flow,
+		      const struct tcp_segment *seg)
+{
+	u32 advance;
+
+	if (!seg->ack)
+		return 0;
+	if (q->shape.paper)
+		return lasack_flow_acked_paper(flow, seg);
+	if (unlikely(!flow->ack_seen)) {
+		flow->ack_seen = BIT(LASACK_POSITION);
+		flow->ack_reversed = seg->reversed;
+		flow->votes = 0;
+		flow->last_ack[LASACK_POSITION] = seg->ack_seq;
+		return 0;
+	}
+	if (unlikely(seg->reversed != flow->ack_reversed))
+		return lasack_flow_doubt(q, flow, seg);
+	advance = seg->ack_seq - flow->last_ack[LASACK_POSITION];
+	if (likely(advance <= LASACK_BELIEVED ||
+		   advance <= flow->returned * LASACK_REFUND_UNIT + LASACK_ORDINARY))
+		advance = lasack_flow_advance(flow, seg->ack_seq, advance);
+	else if (-advance <= LASACK_OVERTAKEN ||
+		 lasack_flow_retreat(q, flow, seg->ack_seq, -advance))
+		advance = 0;
+	else
+		return lasack_flow_doubt(q, flow, seg);
+	if (flow->votes < LASACK_VOTES)
+		flow->votes++;
+	return advance;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Which ACKs are believed. See lasack_ack.c. */
+#ifndef LASACK_ACK_H
+#define LASACK_ACK_H
+
+#include "lasack/lasack_state.h"
+
+/* An ACK that is so far behind the position was overtaken by another. */
+#define LASACK_OVERTAKEN	(64U << 10)
+/* After a loss an ACK may acknowledge so much: a window. */
+#define LASACK_WINDOW	(8U << 20)
+/* So many more ACKs elsewhere than near the position move it, if there were many near it. */
+#define LASACK_VOTES	63
+/*
+ * The paper's rules believe whatever the largest window that TCP can offer allows
+ * (RFC 7323, 2.3: 65535 << 14 bytes).
+ */
+#define LASACK_MAX_ACKED	(65535U << 14)
+
+u32 lasack_flow_acked(struct lasack_queue *q, struct lasack_flow *flow,
+		      const struct tcp_segment *seg);
+
+#endif
