@@ -13,6 +13,7 @@ import shlex
 import signal
 import subprocess
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -100,6 +101,7 @@ class Machine:
         """What a run may change, as it is now."""
         lines = self.inside(STATE).splitlines()
         lines += [f"process {name}" for name in sorted(self.processes().values())]
+        lines += ["process node.sh" for _ in self.named("node.sh")]
         return [line for line in lines if not any(word in line for word in RESTLESS)]
 
     def inside(self, script: str) -> str:
@@ -181,6 +183,23 @@ def grid_file(place: Path, machines: list[Machine], kernel: str) -> Path:
     path = place / "grid.toml"
     path.write_text(text)
     return path
+
+
+def states(machines: list[Machine]) -> dict[str, list[str]]:
+    """What a run may change, by node."""
+    return {one.name: one.state() for one in machines}
+
+
+def differences(before: dict[str, list[str]], machines: list[Machine]) -> dict[str, list[str]]:
+    """By node, the lines that are not as before."""
+    found = {}
+    for one in machines:
+        old, new = Counter(before[one.name]), Counter(one.state())
+        lines = [f"- {line}" for line in (old - new).elements()]
+        lines += [f"+ {line}" for line in (new - old).elements()]
+        if lines:
+            found[one.name] = lines
+    return found
 
 
 @contextlib.contextmanager
