@@ -18,18 +18,18 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from apbed.checkout import REPOSITORY
-from tests.grid import machines
+from tests.grid import grid_files, machines
 
 
 def main(place: Path, root: Path, hwsim: Path, stations: int, words: list[str]) -> int:
     with machines.cell(place, root, stations, hwsim) as nodes:
         before = machines.states(nodes)
-        grid = machines.grid_file(place, nodes, os.uname().release)
+        grid = grid_files.write(place, machines.reached(nodes), os.uname().release, "um")
         command = [str(REPOSITORY / ".venv/bin/apbed"), *words, "--backend", "ssh"]
         command += ["--grid", str(grid), "--out", str(place / "campaign")]
         status = subprocess.run(command, check=False).returncode
         time.sleep(machines.ADDRESSES_S)
-        differences = machines.differences(before, nodes)
+        differences = machines.compared(before, machines.states(nodes))
     for name, lines in differences.items():
         print(f"{name} is not as it was:", *lines, sep="\n  ")
     if not differences:

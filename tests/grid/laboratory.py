@@ -22,7 +22,7 @@ from apbed.kernels.cache import LabKernel, whole
 from apbed.kernels.packages import Apt, cache_root
 from apbed.kernels.watchdog import Boot, Watchdog
 from apbed.processes import signals_as_interrupt
-from tests.grid import machines
+from tests.grid import grid_files
 
 PACKAGES = ("openssh-server", "wpasupplicant", "tcpdump")
 STALL_S = 900.0  # processor seconds without a line of output
@@ -44,7 +44,7 @@ def boot(
 ) -> Boot:
     """Run a script of this folder in the guest: SCRIPT PLACE ROOT HWSIM STATIONS WORD..."""
     root = programs()
-    machines.keys(root, place)
+    grid_files.keys(root, place)
     command = [str(REPOSITORY / ".venv/bin/python"), str(REPOSITORY / "tests/grid" / script)]
     command += [str(place), str(root), str(kernel.hwsim), str(stations), *words]
     guest = lab.Guest(kernel, command, place, console=console)

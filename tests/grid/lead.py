@@ -24,7 +24,7 @@ from apbed.errors import ApbedError
 from apbed.run import runner
 from apbed.run.machines import Backend
 from apbed.scenario import parse
-from tests.grid import machines
+from tests.grid import grid_files, machines
 from tests.grid.machines import Machine
 
 LEASE_S = 6
@@ -92,7 +92,7 @@ class Lead:
 
     def case(self, name: str) -> None:
         """A case is WHAT or FAULT@PHASE, and :NODE."""
-        grid = machines.grid_file(self.place, self.nodes, os.uname().release)
+        grid = grid_files.write(self.place, machines.reached(self.nodes), os.uname().release, "um")
         fault, _, where = name.partition(":")[0].partition("@")
         phase, victim = where, name.partition(":")[2]
         node = next((one for one in self.nodes if one.name == victim), self.nodes[-1])
@@ -131,7 +131,7 @@ class Lead:
         found["left"] = [one.name for one in self.nodes if one.inside("ls -d /run/apbed")]
         node.mend()
         time.sleep(machines.ADDRESSES_S)
-        found["differences"] = machines.differences(self.before, self.nodes)
+        found["differences"] = machines.compared(self.before, machines.states(self.nodes))
         (self.place / f"{name}.json").write_text(json.dumps(found, indent=1))
         print(f"{time.monotonic():.1f} {name}: {json.dumps(found)}", flush=True)
 
