@@ -6,6 +6,8 @@
 APBED	 := .venv/bin/apbed
 PYTHON	 := .venv/bin/python
 MAKEFLAGS += --no-print-directory
+# Debian leaves the folders of tc, iw and depmod out of a user's PATH.
+export PATH := $(PATH):/usr/local/sbin:/usr/sbin:/sbin
 VERSIONS := 6.1 6.12 7.2
 # KERNEL=7.2 makes lab-kernel and modules for that line, not the distribution's.
 LINE	  = $(KERNEL:%=--version %)

@@ -15,6 +15,14 @@ from types import FrameType
 LOOK_S = 1.0  # wall seconds between two looks at /proc
 IDLE_S = 600.0  # wall seconds without any work after which nothing more is expected of a machine
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+ADMINISTRATORS = ("/usr/local/sbin", "/usr/sbin", "/sbin")
+
+
+def find_administrators_programs() -> None:
+    """Let tc, iw and depmod be found: Debian leaves their folders out of a user's PATH."""
+    known = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    lacking = [folder for folder in ADMINISTRATORS if folder not in known]
+    os.environ["PATH"] = os.pathsep.join([*known, *lacking])
 
 
 @contextlib.contextmanager

@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from apbed.checkout import REPOSITORY
 from apbed.cli import doctor
 from apbed.cli.doctor import Finding
 from apbed.kernels import cache
@@ -76,3 +79,11 @@ def test_memory_that_is_not_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     finding = doctor._executable_memory()
     assert not finding.ok
     assert "absent" in finding.detail
+
+
+def test_tc_is_found_with_the_path_of_a_debian_user() -> None:
+    command = [str(REPOSITORY / ".venv/bin/apbed"), "doctor", "--json"]
+    env = {**os.environ, "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"}
+    said = subprocess.run(command, env=env, capture_output=True, text=True, check=False).stdout
+    (tc,) = [one for one in json.loads(said)["findings"] if one["name"] == "tc"]
+    assert tc["ok"], tc["detail"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""sshd, wpa_supplicant and tcpdump for the nodes, and one boot with all cases of a test."""
+"""One boot with all cases of a test."""
 
 from __future__ import annotations
 
@@ -11,43 +11,29 @@ from typing import Any
 
 import pytest
 
-from apbed.checkout import REPOSITORY
-from apbed.kernels import lab
-from apbed.kernels.cache import LabKernel, whole
-from apbed.kernels.packages import Apt, cache_root
-from apbed.kernels.watchdog import Watchdog
-from tests.grid import machines
+from apbed.kernels.cache import LabKernel
+from tests.grid import laboratory
 
-PACKAGES = ("openssh-server", "wpasupplicant", "tcpdump")
 Found = dict[str, dict[str, Any]]
 Cases = Callable[..., Found]
 
 
-@pytest.fixture(scope="session")
-def programs() -> Path:
-    """The packages unpacked below one root, not installed; skipped where there is no apt."""
+def need_apt() -> None:
+    """Skip the test where nothing offers an sshd for the nodes."""
     if not shutil.which("apt-get"):
         pytest.skip("no apt, no sshd for the nodes")
-    final = cache_root() / "nodes"
-    if not final.exists():
-        final.parent.mkdir(parents=True, exist_ok=True)
-        apt = Apt("this system")
-        with whole(final) as directory:
-            apt.unpack(apt.lacking(*PACKAGES), directory)
-    return final
 
 
 @pytest.fixture
-def cases(lab_kernel: LabKernel, programs: Path, tmp_path: Path) -> Cases:
-    """cases(SCENARIO, STATIONS, CASE...): what lead.py found in each, by its name."""
+def cases(lab_kernel: LabKernel, tmp_path: Path) -> Cases:
+    """cases(SCENARIO, CASE...): what lead.py found in each on one station, by its name."""
 
-    def run(scenario: Path, stations: int, *names: str) -> Found:
-        machines.keys(programs, tmp_path)
-        words = [str(REPOSITORY / ".venv/bin/python"), str(REPOSITORY / "tests/grid/lead.py")]
-        words += [str(tmp_path), str(programs), str(lab_kernel.hwsim), str(stations)]
+    need_apt()
+
+    def run(scenario: Path, *names: str) -> Found:
         console = tmp_path / "console.log"
-        guest = lab.Guest(lab_kernel, [*words, str(scenario), *names], tmp_path, console=console)
-        result = lab.boot(guest, Watchdog(stall_s=900))
+        words = [str(scenario), *names]
+        result = laboratory.boot(lab_kernel, "lead.py", tmp_path, 1, words, console)
         assert result.status == 0, result.why or console.read_text()[-2000:]
         return {name: json.loads((tmp_path / f"{name}.json").read_text()) for name in names}
 

@@ -24,7 +24,7 @@ from apbed.errors import ApbedError
 from apbed.run import runner
 from apbed.run.machines import Backend
 from apbed.scenario import parse
-from tests.grid import machines
+from tests.grid import grid_files, machines
 from tests.grid.machines import Machine
 
 LEASE_S = 6
@@ -79,10 +79,6 @@ FAKES = {
 SETTINGS = {
     "wpa2": ["ap.security=wpa2"],
     "capture": ["medium.pcap=true"],
-    "demo": [
-        *("duration_s=12", "warmup_s=3"),
-        'ap.qdisc=["pfifo limit 100", "lasack limit 100 inflight off"]',
-    ],
     "qdisc": ["ap.qdisc=lasak limit 100"],
 }
 
@@ -92,11 +88,11 @@ class Lead:
 
     def __init__(self, place: Path, scenario: Path, nodes: list[Machine]) -> None:
         self.place, self.scenario, self.nodes = place, scenario, nodes
-        self.before = {node.name: node.state() for node in nodes}
+        self.before = machines.states(nodes)
 
     def case(self, name: str) -> None:
         """A case is WHAT or FAULT@PHASE, and :NODE."""
-        grid = machines.grid_file(self.place, self.nodes, os.uname().release)
+        grid = grid_files.write(self.place, machines.reached(self.nodes), os.uname().release, "um")
         fault, _, where = name.partition(":")[0].partition("@")
         phase, victim = where, name.partition(":")[2]
         node = next((one for one in self.nodes if one.name == victim), self.nodes[-1])
@@ -135,7 +131,7 @@ class Lead:
         found["left"] = [one.name for one in self.nodes if one.inside("ls -d /run/apbed")]
         node.mend()
         time.sleep(machines.ADDRESSES_S)
-        found["differences"] = self.differences()
+        found["differences"] = machines.compared(self.before, machines.states(self.nodes))
         (self.place / f"{name}.json").write_text(json.dumps(found, indent=1))
         print(f"{time.monotonic():.1f} {name}: {json.dumps(found)}", flush=True)
 
@@ -173,17 +169,6 @@ class Lead:
             campaign()
             os._exit(0)
         return os.waitpid(pid, 0)[1]
-
-    def differences(self) -> dict[str, list[str]]:
-        """By node, the lines that are not as before."""
-        found = {}
-        for node in self.nodes:
-            before, after = self.before[node.name], node.state()
-            lines = [f"- {line}" for line in before if line not in set(after)]
-            lines += [f"+ {line}" for line in after if line not in set(before)]
-            if lines:
-                found[node.name] = lines
-        return found
 
 
 def main(place: str, root: str, hwsim: str, stations: str, scenario: str, *cases: str) -> None:

@@ -13,11 +13,13 @@ import shlex
 import signal
 import subprocess
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 from apbed.checkout import BUILD
 from guest.addresses import radio_address
+from tests.grid.grid_files import SSH_PORT, radio
 
 LEAD = "192.0.2.1"  # on the bridge that leads to every node's sshd
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -60,13 +62,16 @@ WARM = (
 # They change by themselves.
 RESTLESS = ("/proc/sys/net/netfilter/nf_conntrack_count", "tcp_fastopen_key", "stable_secret")
 
+States = dict[str, list[str]]
+
 
 class Machine:
     """A node: sshd in namespaces of its own, at an address on the lead's bridge."""
 
-    def __init__(self, keys: Path, root: Path, name: str, number: int) -> None:
+    def __init__(self, keys: Path, root: Path, name: str) -> None:
         self.keys, self.root, self.name = keys, root, name
-        self.address = f"192.0.2.{10 + number}"
+        self.address = address(name)
+        self.radio = radio(name)
         self.programs = keys / f"bin-{name}"  # before all others in the node's PATH
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -100,7 +105,8 @@ class Machine:
         """What a run may change, as it is now."""
         lines = self.inside(STATE).splitlines()
         lines += [f"process {name}" for name in sorted(self.processes().values())]
-        return [line for line in lines if not any(word in line for word in RESTLESS)]
+        lines += ["process node.sh" for _ in self.named("node.sh")]
+        return lines_of("\n".join(lines))
 
     def inside(self, script: str) -> str:
         """What a script says in the node's namespaces."""
@@ -142,6 +148,11 @@ class Machine:
 LIBRARIES = ("usr/lib/x86_64-linux-gnu", "lib/x86_64-linux-gnu")
 
 
+def address(name: str) -> str:
+    """Of a node's sshd."""
+    return {"ap": "192.0.2.10", "wired": "192.0.2.11"}.get(name) or f"192.0.2.{11 + int(name[3:])}"
+
+
 def command(*words: str) -> str:
     """Run a command that must succeed."""
     done = subprocess.run(words, capture_output=True, text=True, check=False)
@@ -150,43 +161,53 @@ def command(*words: str) -> str:
     return done.stdout
 
 
-def keys(root: Path, place: Path) -> None:
-    """Keys of the lead and of the hosts, and the users a sshd needs; on the host, before boot."""
-    for name in ("lead", "host"):
-        words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(place / name)]
-        subprocess.run(words, check=True)
-        (place / name).chmod(0o600)
-    users = "root:x:0:0:root:/root:/bin/sh\nsshd:x:100:65534::/run/sshd:/usr/sbin/nologin\n"
-    (place / "passwd").write_text(users)
-    assert (root / "usr/sbin/sshd").exists()
+def lines_of(said: str) -> list[str]:
+    """What STATE said, without what changes by itself."""
+    return [line for line in said.splitlines() if not any(word in line for word in RESTLESS)]
 
 
-def grid_file(place: Path, machines: list[Machine], kernel: str) -> Path:
-    """The grid file and ssh's configuration of these machines."""
-    known = (place / "host.pub").read_text().split()[:2]
-    lines = ["IdentityFile " + str(place / "lead"), f"UserKnownHostsFile {place}/known_hosts"]
-    (place / "known_hosts").write_text(
-        "".join(f"{one.address} {' '.join(known)}\n" for one in machines)
-    )
-    (place / "ssh_config").write_text("\n".join([*lines, "IdentitiesOnly yes", ""]))
-    text = f'schema = 1\nname = "lab"\nkernel = "{kernel}"\narch = "um"\n'
-    text += 'directory = "/run/apbed"\nlease_s = 6\nssh_config = "ssh_config"\n'
-    text += '[radio]\nchannel = 1\ncountry = "00"\n'
-    for one in machines:
-        number = 0 if one.name == "ap" else int(one.name[3:]) if one.name[:3] == "sta" else -1
-        text += "[[station]]\n" if number > 0 else f"[{one.name}]\n"
-        text += f'host = "{one.address}"\n'
-        text += f'wlan = "wlan{number}"\ndriver = "mac80211_hwsim"\n' if number >= 0 else ""
-        text += 'wired = "eth1"\n' if one.name in ("ap", "wired") else ""
-    path = place / "grid.toml"
-    path.write_text(text)
-    return path
+def reached(machines: list[Machine]) -> dict[str, tuple[str, int]]:
+    """Where each node's sshd is."""
+    return {one.name: (one.address, SSH_PORT) for one in machines}
+
+
+def states(machines: list[Machine]) -> States:
+    """What a run may change, by node."""
+    return {one.name: one.state() for one in machines}
+
+
+def compared(before: States, after: States) -> States:
+    """By node, the lines that are not as before."""
+    found = {}
+    for name in before:
+        old, new = Counter(before[name]), Counter(after[name])
+        lines = [f"- {line}" for line in (old - new).elements()]
+        lines += [f"+ {line}" for line in (new - old).elements()]
+        if lines:
+            found[name] = lines
+    return found
 
 
 @contextlib.contextmanager
 def cell(keys_at: Path, root: Path, stations: int, hwsim: Path) -> Iterator[list[Machine]]:
-    """Nodes with radios on the air of dcfmedium, the wire, and the lead's bridge."""
-    command("insmod", str(hwsim), f"radios={stations + 1}")
+    """All nodes of a cell in one kernel, and the lead beside them."""
+    names = ["ap", "wired", *(f"sta{number}" for number in range(1, stations + 1))]
+    machines = [Machine(keys_at, root, name) for name in names]
+    with air(stations, ["insmod", str(hwsim)]):
+        bridge()
+        command("ip", "address", "add", f"{LEAD}/24", "dev", "lead")
+        for one in machines:
+            one.connect()
+        wire = ["eth1", "netns", "ap", "type", "veth", "peer", "name", "eth1", "netns", "wired"]
+        command("ip", "link", "add", *wire)
+        with switched_on(machines):
+            yield machines
+
+
+@contextlib.contextmanager
+def air(stations: int, load: list[str]) -> Iterator[None]:
+    """Radios, loaded by insmod or modprobe, and dcfmedium between them."""
+    command(*load, f"radios={stations + 1}")
     words = [str(BUILD / "bin/dcfmedium"), "hwsim", "--phy", "hrdsss-11", "--seed", "1"]
     for number in range(stations + 1):
         name = f"sta{number}" if number else "ap"
@@ -195,21 +216,28 @@ def cell(keys_at: Path, root: Path, stations: int, hwsim: Path) -> Iterator[list
     assert medium.stdout is not None
     while "ready" not in medium.stdout.readline():
         pass
+    try:
+        yield
+    finally:
+        medium.terminate()
+        medium.wait()
+
+
+def bridge() -> None:
+    """The network that leads to every node's sshd."""
     command("ip", "link", "add", "lead", "type", "bridge")
-    command("ip", "address", "add", f"{LEAD}/24", "dev", "lead")
     command("ip", "link", "set", "lead", "up")
-    names = ["ap", "wired", *(f"sta{number}" for number in range(1, stations + 1))]
-    machines = [Machine(keys_at, root, name, number) for number, name in enumerate(names)]
+
+
+@contextlib.contextmanager
+def switched_on(machines: list[Machine]) -> Iterator[None]:
+    """Each node with its devices and its sshd."""
     for one in machines:
-        one.connect()
-        if one.name != "wired":
-            number = int(one.name[3:]) if one.name != "ap" else 0
-            command("iw", "phy", f"phy{number}", "set", "netns", "name", one.name)
-    wire = ["eth1", "netns", "ap", "type", "veth", "peer", "name", "eth1", "netns", "wired"]
-    command("ip", "link", "add", *wire)
-    for name in ("ap", "wired"):
-        off = ["ethtool", "-K", "eth1", "tso", "off", "gso", "off"]
-        command("ip", "netns", "exec", name, *off)
+        if one.radio is not None:
+            command("iw", "phy", f"phy{one.radio}", "set", "netns", "name", one.name)
+        if one.name in ("ap", "wired"):
+            off = ["ethtool", "-K", "eth1", "tso", "off", "gso", "off"]
+            command("ip", "netns", "exec", one.name, *off)
     for one in machines:
         one.start()
     time.sleep(1.0)
@@ -217,11 +245,9 @@ def cell(keys_at: Path, root: Path, stations: int, hwsim: Path) -> Iterator[list
         one.inside(WARM)
     time.sleep(ADDRESSES_S)
     try:
-        yield machines
+        yield
     finally:
         for one in machines:
             for pid in one.all_pids():
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
-        medium.terminate()
-        medium.wait()

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from apbed.errors import ApbedError
-from apbed.processes import signals_as_interrupt
+from apbed.processes import find_administrators_programs, signals_as_interrupt
 
 COMMANDS = (
     "apbed.cli.run",
@@ -62,6 +62,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Exit status: 0 done, 1 failed (one line says why), 2 usage, 130 Ctrl-C or ended by a signal.
     """
     args = parser().parse_args(argv)
+    find_administrators_programs()
     try:
         with signals_as_interrupt():
             status: int = args.func(args)

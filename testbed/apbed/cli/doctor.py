@@ -123,19 +123,20 @@ def _lab_kernels() -> Iterator[Finding]:
         for debug in (False, True):
             kernel = cache.find(version, debug)
             words = f"--version {version}" + (" --debug" if debug else "")
+            needed = version == default and not debug
             yield Finding(
                 f"kernel {version}" + (" debug" if debug else ""),
                 kernel is not None,
                 kernel.release if kernel else "not built",
-                f"apbed kernel build {words}",
-                required=version == default and not debug,
+                "make all" if needed else f".venv/bin/apbed kernel build {words}",
+                required=needed,
             )
 
 
 def _boot(kernel: cache.LabKernel | None) -> Finding:
     """Whether User-mode Linux runs on this host at all: ptrace, memory, hostfs."""
     if not kernel:
-        return Finding("boot", False, "need a lab kernel first", "apbed kernel build")
+        return Finding("boot", False, "need a lab kernel first", "make all")
     scratch = packages.cache_root() / "doctor"
     scratch.mkdir(parents=True, exist_ok=True)
     try:

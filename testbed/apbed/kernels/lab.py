@@ -63,7 +63,8 @@ def kernel(version: str | None = None, debug: bool = False, stock: bool = False)
     if found is None:
         words = f" --version {version}" if version else ""
         words += (" --debug" if debug else "") + (" --stock" if stock else "")
-        raise ApbedError(f"no such lab kernel yet; run `apbed kernel build{words}`")
+        build = f"apbed kernel build{words}" if words else "make all"
+        raise ApbedError(f"no such lab kernel yet; run `{build}`")
     return found
 
 

@@ -9,13 +9,15 @@ guest's idle time, so a run that must repeat has its files in memory instead (ra
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 import shutil
 import subprocess
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import IO
 
 from apbed.checkout import BUILD
 from apbed.errors import ApbedError
@@ -66,21 +68,39 @@ OVERLAY = "lowerdir=/host,upperdir=/written/upper,workdir=/written/work"
 
 def boot(kernel: DistroKernel, command: Sequence[str], cpus: int, limit_s: float) -> int:
     """Run a command as root in the guest, its output to ours; the command's exit status."""
-    with signals_as_interrupt(), tempfile.TemporaryDirectory(prefix="apbed-distro-") as scratch:
+    with signals_as_interrupt(), started(kernel, command, cpus) as process:
+        return _follow(process, limit_s)
+
+
+@contextlib.contextmanager
+def started(
+    kernel: DistroKernel,
+    command: Sequence[str],
+    cpus: int,
+    devices: Sequence[str] = (),
+    *,
+    inherited: Sequence[int] = (),
+    console: int | IO[str] = subprocess.PIPE,
+) -> Iterator[subprocess.Popen[str]]:
+    """A machine in which a command runs as root; it is ended when the block is left.
+
+    `devices`: more words for QEMU, which may name the file descriptors `inherited`.
+    """
+    with tempfile.TemporaryDirectory(prefix="apbed-distro-") as scratch:
         initrd = _initrd(kernel, command, Path(scratch))
         emulator = qemu.find()
-        words = [*emulator.words(), *_command_line(kernel, initrd, cpus)]
         process = subprocess.Popen(
-            words,
+            [*emulator.words(), *_command_line(kernel, initrd, cpus), *devices],
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
+            stdout=console,
             text=True,
             errors="replace",
             start_new_session=True,
             env=emulator.environment(),
+            pass_fds=inherited,
         )
         try:
-            return _follow(process, limit_s)
+            yield process
         finally:
             stop_group(process)
 
