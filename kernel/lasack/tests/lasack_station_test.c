@@ -100,8 +100,8 @@ static void a_refund_at_once_is_no_credit(struct kunit *test)
 	after_a_pause(test, LASACK_BELIEVED, 3, 0, 0);
 }
 
-/* For @ms, five packets are served each; of station 2, and of station 1 if it is not @silent. */
-static void fast_link(struct kunit *test, u64 *now, u32 ms, bool silent)
+/* For @ms, five packets of @bytes each are served; station 2's, and 1's if it is not @silent. */
+static void fast_link(struct kunit *test, u64 *now, u32 ms, u32 bytes, bool silent)
 {
 	u32 i;
 
@@ -109,27 +109,27 @@ static void fast_link(struct kunit *test, u64 *now, u32 ms, bool silent)
 		if (i % 5 == 0)
 			lasack_queue_advance(test->priv, *now += NSEC_PER_MSEC);
 		if (!silent)
-			add_to(test, 1, data(1, 1000), 1);
-		add_to(test, 2, data(3, 1000), 3);
+			add_to(test, 1, data(1, bytes), 1);
+		add_to(test, 2, data(3, bytes), 3);
 		serve(test);
 		if (!silent && i % 2)
 			serve(test);
 	}
 }
 
-/* Station 1 was silent so long. Return: its packets that are served before the others'. */
-static u32 after_silence(struct kunit *test, u32 ms)
+/* Station 1 was silent for @ms. Return: its packets that are served before the others'. */
+static u32 after_silence(struct kunit *test, u32 ms, u32 bytes)
 {
 	u64 now = 0;
 	u32 first;
 
 	lasack_test_reshape(test, (struct lasack_shape) { .by_station = true });
-	fast_link(test, &now, 1500, false);
+	fast_link(test, &now, 1500, bytes, false);
 	while (known(test->priv, 1)->account.packets)
 		serve(test);
-	fast_link(test, &now, ms, true);
+	fast_link(test, &now, ms, bytes, true);
 	for (first = 0; first < 10000; first++) {
-		add_to(test, 1, data(1, 1000), 1);
+		add_to(test, 1, data(1, bytes), 1);
 		if (serve(test) == 3)
 			break;
 	}
@@ -139,14 +139,18 @@ static u32 after_silence(struct kunit *test, u32 ms)
 /* On a fast link a station may catch up with what others had in half a second, 4 MiB at most. */
 static void a_pause_on_a_fast_link(struct kunit *test)
 {
-	u32 first = after_silence(test, 200);
+	u32 first = after_silence(test, 200, 1000);
 
 	/* All of it, but for what it had while it used up its own packets. */
 	KUNIT_EXPECT_GE(test, first, 900U);
 	KUNIT_EXPECT_LE(test, first, 1100U);
-	first = after_silence(test, 3000);
+	first = after_silence(test, 3000, 1000);
 	KUNIT_EXPECT_GE(test, first, 2500U);
 	KUNIT_EXPECT_LE(test, first, LASACK_LAG_MAX / 1000 + 1);
+	/* In half a second the others have 7.5 MB here. */
+	first = after_silence(test, 3000, 3000);
+	KUNIT_EXPECT_GE(test, first, LASACK_LAG_MAX / 3000 - 3);
+	KUNIT_EXPECT_LE(test, first, LASACK_LAG_MAX / 3000 + 2);
 }
 
 /* The ACKs of a receiver that merges segments are ordinary: they are charged when they arrive. */
