@@ -54,7 +54,7 @@ def findings(
     change()
     wrong += exchange.wait()
     for device in devices:
-        wrong += ap.left(device, PACKETS, lossless)
+        wrong += ap.left(device, PACKETS, "air", lossless)
     return wrong + exchange.end(lossless)
 
 
