@@ -85,7 +85,8 @@ check: all debug		## run the tests; SUITE=NAME runs one suite, SUITE="A B" sever
 
 check-kernels: all modules-stock	## the self-tests in stock kernels, in QEMU without KVM
 	@$(PYTHON) -m tests.runner stock $(foreach version,$(VERSIONS), \
-		stock-$(version)-qdisc stock-$(version)-tcp stock-$(version)-tc-testing)
+		stock-$(version)-qdisc stock-$(version)-tcp stock-$(version)-tc-testing \
+		stock-$(version)-wifi)
 
 check-all: all debug		## also the slow tests, and the tests in every supported kernel
 	@for version in $(VERSIONS); do \

@@ -6,272 +6,99 @@ Principle: downloads, uploads and a stream of datagrams go through hostapd's acc
 simulated radios. Everything of a fixed size arrives whole. Afterwards no packet is queued or in
 flight, and of every packet that came lasack knows what became of it.
 
-Run by watched.sh inside a lab kernel, where the modules are loaded:
+Run by watched.sh, where the modules are loaded:
 
     access_points.py HWSIM [SETUP]...
 
-HWSIM is the path of mac80211_hwsim.ko; a SETUP is one of bridged, ipv6, two-names.
+HWSIM is the path of mac80211_hwsim.ko, or its name for modprobe. A SETUP is one of bridged, ipv6,
+two-names, vlan, four-address, nat.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import signal
+import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
 
-from ktap import Ktap
-from lab_network import Broken, run
+import access_point as ap
+from access_point import Cell
+from exchange import PACKETS, Exchange, Pair
+from lab_network import run
+from setups import Absent, Setup, run_setups
 
-ROOT = Path(__file__).resolve().parents[2]
-BIN = ROOT / "build" / "bin"
-FREQUENCY_MHZ = "2412"  # channel 1
-BYTES = 600_000  # each way; nearly a second of 802.11b
-PULSES = 100
-RETRIES = "30"  # attempts, so that the medium itself loses nothing
-STUCK_S = 60.0
-HOSTAPD = "interface=wlan0\nssid=lab\nhw_mode=b\nchannel=1\n"
-
-
-@dataclass
-class Cell:
-    """One access point, in the first namespace, with what is around it."""
-
-    hwsim: str
-    scratch: Path
-    daemons: list[subprocess.Popen[bytes]] = field(default_factory=list)
-    servers: list[subprocess.Popen[bytes]] = field(default_factory=list)
-
-    def start(self, *words: str, ready: float = 0.1) -> None:
-        """A program that runs until the cell ends."""
-        self.daemons.append(self._spawn(words))
-        time.sleep(ready)
-
-    def serve(self, namespace: str, port: str, out: Path) -> None:
-        """A server of flowgen; stop_serving() makes it write its last records."""
-        words = flowgen(namespace, "serve", "--port", port, "--out", str(out))
-        self.servers.append(self._spawn(words))
-        time.sleep(0.1)
-
-    def stop_serving(self) -> None:
-        """End the servers."""
-        stop(self.servers)
-
-    def _spawn(self, words: Sequence[str]) -> subprocess.Popen[bytes]:
-        with (self.scratch / "daemons.log").open("ab") as log:
-            return subprocess.Popen(words, stdout=log, stderr=log)
-
-    def radios(self, stations: int, medium: bool = True) -> None:
-        """The access point's radio and one for each station, each in a namespace `staN`."""
-        run("insmod", self.hwsim, f"radios={stations + 1}")
-        if medium:
-            words = ("hwsim", "--phy", "hrdsss-11", "--retry", RETRIES, "--seed", "1")
-            self.start(str(BIN / "dcfmedium"), *words)
-        for number in range(1, stations + 1):
-            run("ip", "netns", "add", f"sta{number}")
-            # The kernel does not use a phy's number twice.
-            phy = Path(f"/sys/class/net/wlan{number}/phy80211/name").read_text().strip()
-            run("iw", "phy", phy, "set", "netns", "name", f"sta{number}")
-
-    def access_point(self, conf: str) -> None:
-        """hostapd with these settings, lasack on each of its devices."""
-        path = self.scratch / "hostapd.conf"
-        path.write_text(conf)
-        self.start("hostapd", str(path), ready=1.0)
-        for line in conf.splitlines():
-            name, _, value = line.partition("=")
-            if name in ("interface", "bss"):
-                run("tc", "qdisc", "replace", "dev", value, "root", "lasack")
-
-    def join(self, number: int, ssid: str = "lab") -> None:
-        """A station associates; Broken if it is not authorized in the end."""
-        device, inside = f"wlan{number}", ("ip", "netns", "exec", f"sta{number}")
-        run(*inside, "ip", "link", "set", device, "up")
-        run(*inside, "iw", "dev", device, "set", "power_save", "off")
-        for _ in range(8):
-            words = [*inside, "iw", "dev", device, "connect", "-w", ssid, FREQUENCY_MHZ]
-            subprocess.run(words, capture_output=True)
-            time.sleep(0.1)
-            link = subprocess.run(
-                [*inside, "iw", "dev", device, "link"], capture_output=True, text=True
-            )
-            if "Connected to" in link.stdout:
-                return
-        raise Broken(f"sta{number} does not associate")
-
-    def end(self) -> None:
-        stop(self.servers)
-        stop(self.daemons)
-        spaces = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True).stdout
-        for line in spaces.splitlines():
-            subprocess.run(["ip", "netns", "del", line.split()[0]], capture_output=True)
-        time.sleep(0.5)  # the radios come back
-        for device in ("br0", "eth0"):
-            subprocess.run(["ip", "link", "del", device], capture_output=True)
-        subprocess.run(["rmmod", "mac80211_hwsim"], capture_output=True)
+HOLDS = "everything arrives, nothing stays queued"
+# The stations' addresses do not leave: outside, each has one of eth0's. What the flowtable
+# knows goes from one device to the other without the rules.
+NAT = """\
+table ip lab {
+	flowtable known { hook ingress priority 0; devices = { eth0, wlan0 }; }
+	chain forward {
+		type filter hook forward priority 0;
+		ip protocol { tcp, udp } flow add @known
+	}
+	chain from_outside {
+		type nat hook prerouting priority -100;
+		iif eth0 dnat to ip daddr map { 10.9.0.11 : 10.1.0.11, 10.9.0.12 : 10.1.0.12 }
+	}
+	chain to_outside {
+		type nat hook postrouting priority 100;
+		oif eth0 snat to ip saddr map { 10.1.0.11 : 10.9.0.11, 10.1.0.12 : 10.9.0.12 }
+	}
+}
+"""
+FORWARD = Path("/proc/sys/net/ipv4/ip_forward")
+CONNECTIONS = Path("/proc/net/nf_conntrack")
 
 
-def stop(running: list[subprocess.Popen[bytes]]) -> None:
-    """End programs, the last first."""
-    while running:
-        program = running.pop()
-        program.send_signal(signal.SIGTERM)
-        program.wait()
-
-
-@contextmanager
-def cell(hwsim: str) -> Iterator[Cell]:
-    """A cell that leaves nothing behind."""
-    with tempfile.TemporaryDirectory(prefix="access-point-") as scratch:
-        made = Cell(hwsim, Path(scratch))
-        try:
-            yield made
-        finally:
-            made.end()
-
-
-@dataclass(frozen=True)
-class Pair:
-    """A station, and the server that it exchanges data with."""
-
-    station: int
-    server: str  # the server's namespace, "" for the access point
-    server_address: str
-    station_address: str
-
-
-def flowgen(namespace: str, *words: str) -> list[str]:
-    prefix = ["ip", "netns", "exec", namespace] if namespace else []
-    return [*prefix, str(BIN / "flowgen"), *words]
-
-
-def exchange(made: Cell, pairs: Sequence[Pair]) -> list[str]:
-    """A download, an upload and datagrams for each pair, at once; what did not arrive."""
-    served = {pair.server: made.scratch / f"served-{pair.server}" for pair in pairs}
-    for server, out in served.items():
-        made.serve(server, "7001", out)
-    running: dict[str, subprocess.Popen[bytes]] = {}
-    for pair in pairs:
-        name, heard = f"sta{pair.station}", made.scratch / f"heard-{pair.station}"
-        made.serve(name, "7002", heard)
-        here = ["--host", pair.server_address, "--port", "7001", "--bytes", str(BYTES)]
-        for direction in ("down", "up"):
-            log = str(made.scratch / f"flow-{pair.station}")
-            words = ["--id", f"{name}-{direction}", "--dir", direction, "--out", log]
-            client = flowgen(name, "run", *words, *here)
-            running[f"{name} {direction}"] = subprocess.Popen(client)
-        there = ["--host", pair.station_address, "--port", "7002", "--every", "0.02"]
-        words = ["--id", name, "--count", str(PULSES), "--bytes", "160", "--out", "/dev/null"]
-        pulse = flowgen(pair.server, "pulse", *words, *there)
-        running[f"{name} pulse"] = subprocess.Popen(pulse)
-    wrong = [f"{name}: flowgen failed" for name, p in running.items() if p.wait(STUCK_S)]
-    time.sleep(2)
-    return wrong
-
-
-def arrived(made: Cell, pairs: Sequence[Pair]) -> list[str]:
-    """What flowgen's records lack, once its servers have ended."""
-    wrong = []
-    for pair in pairs:
-        flows = [r for r in records(made.scratch / f"flow-{pair.station}") if r["event"] == "flow"]
-        whole = [r for r in flows if r["bytes"] == BYTES and r["end_s"] and not r["error"]]
-        if len(whole) != 2:
-            wrong.append(f"sta{pair.station}: {len(whole)} of 2 transfers ended: {flows}")
-        heard = [r for r in records(made.scratch / f"heard-{pair.station}") if "us" in r]
-        count = sum(len(record["us"]) for record in heard)
-        if count != PULSES:
-            wrong.append(f"sta{pair.station}: {count} of {PULSES} datagrams arrived")
-    return wrong
-
-
-def records(path: Path) -> list[dict[str, Any]]:
-    lines = path.read_text().splitlines() if path.exists() else []
-    return [json.loads(line) for line in lines]
-
-
-def left(device: str) -> list[str]:
-    """What is wrong with lasack on a device where traffic has ended."""
-    words = ["tc", "-s", "-j", "qdisc", "show", "dev", device, "root"]
-    said = subprocess.run(words, capture_output=True, text=True, check=True).stdout
-    (shown,) = json.loads(said)
-    wrong = [
-        f"{device}: {name} is {shown[name]}"
-        for name in ("qlen", "backlog", "in_flight", "stalled", "overflow", "purged", "lost")
-        if shown[name]
-    ]
-    accounted = shown["packets"] + shown["drops"] + shown["purged"]
-    if shown["enqueued"] != accounted:
-        wrong.append(f"{device}: enqueued {shown['enqueued']}, accounted for {accounted}")
-    if shown["packets"] < BYTES / 1500:
-        wrong.append(f"{device}: only {shown['packets']} packets went through lasack")
-    return wrong
-
-
-def findings(made: Cell, pairs: Sequence[Pair], devices: Sequence[str]) -> list[str]:
-    """Traffic, and then what is not as it should be."""
-    wrong = exchange(made, pairs)
+def findings(
+    made: Cell,
+    pairs: Sequence[Pair],
+    devices: Sequence[str],
+    meanwhile: Callable[[], list[str]] = list,
+) -> list[str]:
+    """Traffic, and then what is not as it should be; `meanwhile` looks while it flows."""
+    exchange = Exchange(made, pairs)
+    time.sleep(1)
+    wrong = meanwhile() + exchange.wait()
     for device in devices:
-        wrong += left(device)
-    made.stop_serving()
-    return wrong + arrived(made, pairs)
+        wrong += ap.left(device, PACKETS)
+    return wrong + exchange.end()
 
 
-def wire(namespace: str) -> None:
-    """eth0 here to eth0 in a namespace of its own, as an Ethernet port: frames, no segments."""
-    run("ip", "netns", "add", namespace)
-    run("ip", "link", "add", "eth0", "type", "veth", "peer", "name", "eth0", "netns", namespace)
-    run("ethtool", "-K", "eth0", "tso", "off", "gso", "off")
-    inside = ("ip", "netns", "exec", namespace)
-    run(*inside, "ethtool", "-K", "eth0", "tso", "off", "gso", "off")
-    for words in ((), inside):
-        run(*words, "ip", "link", "set", "eth0", "up")
-
-
-def address(namespace: str, device: str, value: str) -> None:
-    nodad = ["nodad"] if ":" in value else []
-    prefix = ["ip", "-n", namespace] if namespace else ["ip"]
-    run(*prefix, "address", "add", value, "dev", device, *nodad)
-
-
-def two_stations(made: Cell, at: str, server: str, stations: str, prefix: int) -> list[Pair]:
-    """Both join, with the addresses STATIONS1 and STATIONS2; SERVER is in the namespace @at."""
+def all_join(made: Cell, at: str, server: str, net: str, prefix: int) -> list[Pair]:
+    """Every station, with the address NET and its number; SERVER is in the namespace @at."""
     pairs = []
-    for number in (1, 2):
+    for number in made.stations:
         made.join(number)
-        address(f"sta{number}", f"wlan{number}", f"{stations}{number}/{prefix}")
-        pairs.append(Pair(number, at, server, f"{stations}{number}"))
+        name = f"sta{number}"
+        ap.address(name, f"wlan{number}", f"{net}{number}/{prefix}")
+        pairs.append(Pair(name, f"{net}{number}", at, server))
     return pairs
 
 
 def bridged(made: Cell) -> list[str]:
     """The access point has no address: what comes from the wire is bridged to the air."""
-    wire("wired")
-    run("ip", "link", "add", "br0", "type", "bridge")
-    run("ip", "link", "set", "eth0", "master", "br0")
-    run("ip", "link", "set", "br0", "up")
+    ap.wire("wired")
+    ap.bridge("br0", "eth0")
     made.radios(2)
-    made.access_point(f"{HOSTAPD}bridge=br0\n")
-    address("wired", "eth0", "10.1.0.1/24")
-    pairs = two_stations(made, "wired", "10.1.0.1", "10.1.0.1", 24)
-    return findings(made, pairs, ["wlan0"])
+    made.access_point("bridge=br0\n")
+    ap.address("wired", "eth0", "10.1.0.1/24")
+    return findings(made, all_join(made, "wired", "10.1.0.1", "10.1.0.1", 24), ["wlan0"])
 
 
 def ipv6(made: Cell) -> list[str]:
     """IPv6 alone; TCP's connections are flows of their own."""
     made.radios(2)
-    made.access_point(HOSTAPD)
-    address("", "wlan0", "fd00::1/64")
-    wrong = findings(made, two_stations(made, "", "fd00::1", "fd00::1", 64), ["wlan0"])
+    made.access_point()
+    ap.address("", "wlan0", "fd00::1/64")
+    wrong = findings(made, all_join(made, "", "fd00::1", "fd00::1", 64), ["wlan0"])
     classes = subprocess.run(
         ["tc", "-s", "class", "show", "dev", "wlan0"], capture_output=True, text=True
     ).stdout
@@ -286,38 +113,115 @@ def two_names(made: Cell) -> list[str]:
     dcfmedium knows one address for each radio, so the air is hwsim's own, on which nothing
     collides and nothing waits.
     """
-    made.radios(2, medium=False)
-    made.access_point(f"{HOSTAPD}bssid=02:00:00:00:00:00\nbss=wlan0_1\nssid=guests\n")
+    made.radios(2, retries="")
+    made.access_point("bssid=02:00:00:00:00:00\nbss=wlan0_1\nssid=guests\n")
     pairs = []
     for number, (device, ssid) in enumerate((("wlan0", "lab"), ("wlan0_1", "guests")), start=1):
         made.join(number, ssid)
-        address("", device, f"10.{number}.0.1/24")
-        address(f"sta{number}", f"wlan{number}", f"10.{number}.0.2/24")
-        pairs.append(Pair(number, "", f"10.{number}.0.1", f"10.{number}.0.2"))
+        ap.address("", device, f"10.{number}.0.1/24")
+        ap.address(f"sta{number}", f"wlan{number}", f"10.{number}.0.2/24")
+        pairs.append(Pair(f"sta{number}", f"10.{number}.0.2", "", f"10.{number}.0.1"))
     return findings(made, pairs, ["wlan0", "wlan0_1"])
 
 
-SETUPS: dict[str, Callable[[Cell], list[str]]] = {
+def vlan(made: Cell) -> list[str]:
+    """One station in a VLAN of its own, and one in none: two devices (AP_VLAN), one address.
+
+    Each device has a lasack. The packets of both go through the one queue of the radio.
+    """
+    made.radios(2)
+    accepted, vlans = made.scratch / "accepted", made.scratch / "vlans"
+    accepted.write_text(f"{ap.mac_address('wlan1', 'sta1')} 7\n")
+    vlans.write_text("7 wlan0.7 br7\n")
+    made.access_point(f"dynamic_vlan=1\naccept_mac_file={accepted}\nvlan_file={vlans}\n")
+    ap.put_lasack("wlan0.7")
+    ap.address("", "br7", "10.7.0.1/24")
+    ap.address("", "wlan0", "10.1.0.1/24")
+    pairs = []
+    for number, net in ((1, "10.7.0"), (2, "10.1.0")):
+        made.join(number)
+        ap.address(f"sta{number}", f"wlan{number}", f"{net}.2/24")
+        pairs.append(Pair(f"sta{number}", f"{net}.2", "", f"{net}.1"))
+    return findings(made, pairs, ["wlan0", "wlan0.7"])
+
+
+def four_address(made: Cell) -> list[str]:
+    """A station that is a bridge, with two hosts behind it, beside an ordinary one.
+
+    hostapd makes a device (AP_VLAN) for the first. To its lasack each host is a station.
+    """
+    made.radios(2)
+    ap.bridge("br0")
+    made.access_point("bridge=br0\nwds_sta=1\n")
+    ap.address("", "br0", "10.1.0.1/24")
+    run("ip", "netns", "exec", "sta1", "iw", "dev", "wlan1", "set", "4addr", "on")
+    for host in (3, 4):
+        ap.wire(f"host{host}", f"eth{host}", inside="sta1")
+        ap.address(f"host{host}", "eth0", f"10.1.0.1{host}/24")
+    ap.bridge("br1", "wlan1", "eth3", "eth4", namespace="sta1")
+    made.join(1)
+    ap.wait_for_device("wlan0.sta1")
+    ap.put_lasack("wlan0.sta1")
+    made.join(2)
+    ap.address("sta2", "wlan2", "10.1.0.12/24")
+    spaces = (("host3", 13), ("host4", 14), ("sta2", 12))
+    pairs = [Pair(name, f"10.1.0.{last}", "", "10.1.0.1") for name, last in spaces]
+    wrong = findings(made, pairs, ["wlan0", "wlan0.sta1"])
+    if (stations := ap.statistics("wlan0.sta1")["stations"]) < 2:
+        wrong.append(f"lasack of wlan0.sta1 knows {stations} stations, not both hosts")
+    return wrong
+
+
+@contextmanager
+def nat_rules() -> Iterator[None]:
+    """NAT with a flowtable between eth0 and wlan0; Absent if there is no nftables."""
+    if not shutil.which("nft"):
+        raise Absent("no program nft")
+    listed = subprocess.run(["nft", "list", "tables"], capture_output=True, text=True)
+    if listed.returncode:
+        raise Absent(f"no nftables (CONFIG_NF_TABLES): {listed.stderr.strip()}")
+    subprocess.run(["nft", "-f", "-"], input=NAT, text=True, check=True)
+    FORWARD.write_text("1\n")
+    try:
+        yield
+    finally:
+        FORWARD.write_text("0\n")
+        run("nft", "delete", "table", "ip", "lab")
+
+
+def nat(made: Cell) -> list[str]:
+    """A router with NAT, whose flowtable (in software) forwards what it knows."""
+    ap.wire("wired")
+    ap.address("wired", "eth0", "10.9.0.1/24")
+    for value in ("10.9.0.2/24", "10.9.0.11/24", "10.9.0.12/24"):
+        ap.address("", "eth0", value)
+    made.radios(2)
+    made.access_point()
+    ap.address("", "wlan0", "10.1.0.1/24")
+    with nat_rules():
+        inside = all_join(made, "wired", "10.9.0.1", "10.1.0.1", 24)
+        for pair in inside:
+            run("ip", "-n", pair.client, "route", "add", "default", "via", "10.1.0.1")
+        outside = {pair: pair.client_address.replace("10.1.", "10.9.") for pair in inside}
+        pairs = [replace(pair, client_address=where) for pair, where in outside.items()]
+        return findings(made, pairs, ["wlan0"], known_to_flowtable)
+
+
+def known_to_flowtable() -> list[str]:
+    """Of both stations it must know a download, an upload and the datagrams."""
+    known = CONNECTIONS.read_text().count("[OFFLOAD]")
+    return [] if known == 6 else [f"the flowtable knows {known} connections, not 6"]
+
+
+SETUPS: dict[str, Setup] = {
     "bridged": bridged,
     "ipv6": ipv6,
     "two-names": two_names,
+    "vlan": vlan,
+    "four-address": four_address,
+    "nat": nat,
 }
 
 
-def main(arguments: Sequence[str]) -> int:
-    """All set-ups, or those named."""
-    hwsim, names = arguments[0], arguments[1:] or list(SETUPS)
-    ktap = Ktap(len(names), nested=True)
-    os.environ.setdefault("TC_LIB_DIR", str(ROOT / "build" / "tc"))
-    for name in names:
-        try:
-            with cell(hwsim) as made:
-                said = SETUPS[name](made)
-        except (Broken, subprocess.SubprocessError) as broken:
-            said = [str(broken)]
-        ktap.result(not said, f"{name}: everything arrives, nothing stays queued", *said)
-    return ktap.end()
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run_setups(SETUPS, HOLDS, sys.argv[1:]))

@@ -81,6 +81,12 @@ for round in 1 2; do
     iw dev ap2 del
     iw dev sta2 del
 done
+# A VLAN of an access point, as hostapd makes it.
+iw dev wlan0 interface add wlan0.7 type __ap_vlan
+name=wlan0.7
+eval "$(echo "$said" | sed "s,/usr/libexec/lasack/attach,$attach,")"
+ip link set wlan0.7 up
+root vlan wlan0.7
 
 # NetworkManager's and ifupdown's words.
 $attach --detach
@@ -114,9 +120,10 @@ udev1 ap2 lasack 8004:
 udev1 sta2 mq 0:
 udev2 ap2 lasack 8005:
 udev2 sta2 mq 0:
+vlan wlan0.7 lasack 8006:
 idle wlan0 mq 0:
-dispatcher wlan0 lasack 8006:
-ifupdown wlan0 lasack 8007:
+dispatcher wlan0 lasack 8007:
+ifupdown wlan0 lasack 8008:
 2
 """
 

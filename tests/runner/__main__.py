@@ -75,7 +75,7 @@ def _skips(result: Totals) -> list[str]:
 def _print_result(ended: RunningSuite, result: Totals) -> None:
     mark = "FAILED" if result.failed else "ok"
     times = f"{ended.elapsed_s():.0f} s, processor {ended.used_s():.0f} s"
-    print(f"{mark:<8}{ended.suite.name:<18}{result} ({times})", flush=True)
+    print(f"{mark:<8}{ended.suite.name:<22}{result} ({times})", flush=True)
     if result.failed:
         _print_reasons(ended.log)
 

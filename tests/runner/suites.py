@@ -26,10 +26,12 @@ OPERATIONS = (
     "'qdisc/random_operations.py 2000' 'qdisc/random_operations.py --stopping 1000' "
     "qdisc/refusals.py qdisc/ack_queue.py"
 )
-ACCESS_POINTS = '"wifi/access_points.py $(.venv/bin/apbed kernel path)/mac80211_hwsim.ko"'
-STOCK_SMOKE = (
-    "make -s stock && .venv/bin/python -m tests.stock.selftests qdisc/autoload.sh tc-testing"
-)
+HWSIM = "$(.venv/bin/apbed kernel path)/mac80211_hwsim.ko"
+# The lab's radio, whose packets wait in mac80211's own queues.
+QUEUES = "build/radio/$(uname -r)-um/lab_radio.ko:hw_frames=8,0:airtime_fairness=1,0:aql=1,0"
+STOCK_TESTS = "make -s stock && .venv/bin/python -m tests.stock.selftests"
+STOCK_SMOKE = f"{STOCK_TESTS} qdisc/autoload.sh tc-testing"
+WIFI = ("access_points", "changes")
 FIRST = f"--version {VERSIONS[0]}"
 LAB_LIMIT_S = 14400  # processor seconds of one boot; silence ends it long before
 DISTRO = "x86-64 with apt and the package linux-image-amd64"
@@ -55,12 +57,14 @@ def suites() -> list[Suite]:
         Suite("operations", _boot(DEBUG, f"{LAB}/watched.sh {OPERATIONS}")),
         Suite("ackskip-module", f"{TCP}/ackskip_module.sh short", may_skip=DISTRO),
         Suite("ack-skip", _boot(DEFAULT, f"{LAB}/each.sh {ACK_SKIP}")),
-        Suite("access-points", _boot(DEFAULT, f"{LAB}/watched.sh {ACCESS_POINTS}")),
+        Suite("access-point-changes", _access_points(HWSIM, "changes")),
+        Suite("access-points", _access_points(HWSIM, "access_points")),
         Suite("fuzz-netlink", _boot(DEBUG, f"{LAB}/watched.sh 'qdisc/fuzz_netlink.py 6000'")),
         Suite("attacks", _boot(DEFAULT, f"{QDISC}/attacks.sh")),
         Suite("kunit-debug", _boot(DEBUG, KUNIT)),
         Suite("tdc", _boot(DEFAULT, TDC)),
         Suite("stock-smoke", STOCK_SMOKE, may_skip=DISTRO),
+        Suite("stock-wifi", f"{STOCK_TESTS} wifi", may_skip=DISTRO),
         Suite("stock-wpa2", ".venv/bin/pytest -q tests/stock/test_wpa2.py", may_skip=DISTRO),
         Suite("gso", _boot(DEFAULT, f"{QDISC}/gso.sh")),
         Suite("inflight-life", _boot(DEBUG, f"{QDISC}/inflight_life.sh")),
@@ -77,6 +81,7 @@ def suites() -> list[Suite]:
         Suite("cross", f"make cross && .venv/bin/apbed cross kunit mips {FIRST}", slow=True),
         Suite("allocations", f"{QDISC}/allocations.sh", slow=True, may_skip=DISTRO),
         Suite("ackskip-module-all", f"{TCP}/ackskip_module.sh", slow=True, may_skip=DISTRO),
+        Suite("access-points-queues", _access_points(QUEUES, *WIFI), slow=True),
         *_long(),
         *_other_kernels(),
         Suite("ack-skip-debug", _boot(DEBUG, f"{LAB}/watched.sh {ACK_SKIP}"), slow=True),
@@ -182,9 +187,15 @@ def _smp() -> Iterator[Suite]:
 def _stock() -> Iterator[Suite]:
     """Every self-test in stock kernels: `make check-kernels`."""
     for version in VERSIONS:
-        for target in ("qdisc", "tcp", "tc-testing"):
+        for target in ("qdisc", "tcp", "tc-testing", "wifi"):
             command = f".venv/bin/python -m tests.stock.selftests --kernel {version} {target}"
             yield Suite(f"stock-{version}-{target}", command, slow=True, may_skip=DISTRO)
+
+
+def _access_points(radio: str, *programs: str) -> str:
+    """Programs of selftests/wifi, on radios of this module."""
+    words = " ".join(f'"wifi/{program}.py {radio}"' for program in programs)
+    return _boot(DEFAULT, f"{LAB}/watched.sh {words}")
 
 
 def _boot(kernel: str, script: str) -> str:

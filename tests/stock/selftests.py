@@ -33,6 +33,7 @@ GUEST_SCRIPT = Path(__file__).with_name("selftests_guest.py")
 PACKAGES = (
     *("bash", "coreutils", "diffutils", "ethtool", "findutils", "grep", "iproute2", "kmod"),
     *("make", "perl-base", "procps", "sed", "util-linux"),
+    *("hostapd", "iw", "nftables", "wpasupplicant"),
 )
 PYTHON_PACKAGES = "lib{python}-minimal lib{python}-stdlib"
 LINKS = ("awk", "modinfo", "lsmod", "rmmod")  # programs that are links, which packages list as such
@@ -40,6 +41,8 @@ LINKS = ("awk", "modinfo", "lsmod", "rmmod")  # programs that are links, which p
 KERNEL_MODULES = (
     *("dummy", "tun", "bridge", "ifb", "macvlan", "8021q", "mac80211_hwsim"),
     *("cls_basic", "cls_matchall", "cls_u32", "cls_flower", "act_mirred", "act_gact"),
+    *("nf_tables", "nft_chain_nat", "nft_nat", "nft_flow_offload", "nf_flow_table_inet"),
+    "crc32c_generic",  # what nf_tables needs, but does not say
 )
 MEMORY_MB = 1536
 STALL_S = 1200.0  # processor seconds without a line
@@ -121,7 +124,7 @@ def ours() -> list[Path]:
     """selftests/, and what they call of the project."""
     return [
         *files_below(REPOSITORY / "selftests"),
-        BUILD / "bin/flowgen",
+        *(BUILD / "bin" / name for name in ("dcfmedium", "flowgen")),
         *sorted((BUILD / "tc").glob("q_*.so")),
     ]
 
