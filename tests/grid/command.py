@@ -27,7 +27,7 @@ def main(place: Path, root: Path, hwsim: Path, stations: int, words: list[str]) 
         grid = grid_files.write(place, machines.reached(nodes), os.uname().release, "um")
         command = [str(REPOSITORY / ".venv/bin/apbed"), *words, "--backend", "ssh"]
         command += ["--grid", str(grid), "--out", str(place / "campaign")]
-        status = subprocess.run(command, check=False).returncode
+        status = passed_on(command)
         time.sleep(machines.ADDRESSES_S)
         differences = machines.compared(before, machines.states(nodes))
     for name, lines in differences.items():
@@ -35,6 +35,16 @@ def main(place: Path, root: Path, hwsim: Path, stations: int, words: list[str]) 
     if not differences:
         print(f"All {len(nodes)} nodes are as they were before.")
     return 1 if status or differences else 0
+
+
+def passed_on(command: list[str]) -> int:
+    """Run a command that has no terminal, and print what it says; its exit status."""
+    pipe, same = subprocess.PIPE, subprocess.STDOUT
+    with subprocess.Popen(command, text=True, stdout=pipe, stderr=same) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            print(line, end="", flush=True)
+    return process.returncode
 
 
 if __name__ == "__main__":

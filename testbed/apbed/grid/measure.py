@@ -44,7 +44,7 @@ class Measurement:
 
     def carry_out(self, progress: Path) -> dict[str, Any]:
         """Run the flows; what guest.json says of them."""
-        progress.write_text("clocks\n")
+        self._step(progress, "clocks")
         for session in self.senders:
             self.clocks[session.node.name] = clock(session)
         t0 = next_multiple(time.monotonic() + START_S + EACH_S * len(self.plan.flows), 1.0)
@@ -54,15 +54,19 @@ class Measurement:
         first = self._snapshot("qdisc_start.json")
         for moment in seconds_between(t0, t1):
             self._wait(moment)
-            progress.write_text(f"{moment - t0:.0f}\n")
-            self.tell()
+            self._step(progress, f"{moment - t0:.0f}")
             self._watch(t0)
         frames = self._snapshot("qdisc.json") - first
         self._wait(t1 + END_S)
         self._end()
-        progress.write_text("fetch\n")
+        self._step(progress, "fetch")
         self._fetch()
         return {"t0_s": t0, "t1_s": t1, "frames_sent": frames} | self._facts()
+
+    def _step(self, progress: Path, name: str) -> None:
+        """Write down what comes now, and tell who watches."""
+        progress.write_text(f"{name}\n")
+        self.tell()
 
     def _start(self, t0: float) -> None:
         flowgen = self.cell.programs.flowgen
