@@ -8,13 +8,19 @@
  * what forged ones did.
  *
  * - An ACK near the position moves it. It is also a vote for it.
+ * - One that is further ahead, by a window at most, moves it as far as a near one may. So ACKs
+ *   after a loss are charged too, in several steps.
  * - One that is further behind, by a window at most, moves it back.
  * - All others are strange: they are charged nothing, and the position stays. The last
  *   of them is the candidate. One that stands near the candidate is a vote against the position.
  *   When there is none left for the position, it moves there. This is the majority vote of
  *   R. S. Boyer, J S. Moore, "MJRTY - A Fast Majority Vote Algorithm", 1981, with a count that
  *   ends at LASACK_VOTES. So who sends fewer packets than the connection has does not move it for
- *   long. After a loss real ACKs are ahead by a window; then that is charged too.
+ *   long.
+ *
+ * While waiting ACKs acknowledge more than LASACK_PENDING_MOST beyond ordinary ones, only ordinary
+ * ones move the position, and none votes against it. So a burst of forged ACKs, while none of
+ * the real packets arrives, does not move it further than one of those can move it back.
  *
  * The ACKs of the other direction are strange. If the data that they acknowledge passes here, it
  * was charged when it was sent.
@@ -78,7 +84,8 @@ static bool lasack_flow_retreat(struct lasack_queue *q, struct lasack_flow *flow
 {
 	u32 units = lasack_refund_units(behind), part = min_t(u32, flow->refundable, units);
 
-	if (behind > LASACK_WINDOW ||
+	/* The real ACKs are ahead by so much then: they must be within the window. */
+	if (behind + flow->returned * LASACK_REFUND_UNIT > LASACK_WINDOW ||
 	    !lasack_flow_may_take_back(q, flow, part * LASACK_REFUND_UNIT))
 		return false;
 	lasack_flow_take_back(q, flow, part * LASACK_REFUND_UNIT);
@@ -117,8 +124,10 @@ static u32 lasack_flow_doubt(struct lasack_queue *q, struct lasack_flow *flow,
 	u32 advance = seg->ack_seq - flow->last_ack[LASACK_CANDIDATE];
 	bool near = flow->ack_seen & BIT(LASACK_CANDIDATE) &&
 		    seg->reversed == flow->doubt_reversed &&
-		    (advance <= LASACK_BELIEVED || -advance <= LASACK_OVERTAKEN);
+		    (advance <= LASACK_WINDOW || -advance <= LASACK_OVERTAKEN);
 
+	if (unlikely(flow->pending > LASACK_PENDING_MOST))
+		return 0;
 	if (near && !flow->votes)
 		return lasack_flow_move(q, flow, seg);
 	flow->votes -= near;
@@ -126,6 +135,15 @@ static u32 lasack_flow_doubt(struct lasack_queue *q, struct lasack_flow *flow,
 	flow->doubt_reversed = seg->reversed;
 	flow->ack_seen |= BIT(LASACK_CANDIDATE);
 	return 0;
+}
+
+/* So far ahead an ACK may move the position. */
+static u32 lasack_flow_believed(const struct lasack_flow *flow)
+{
+	u32 most = flow->returned * LASACK_REFUND_UNIT + LASACK_ORDINARY;
+
+	return max(most, unlikely(flow->pending > LASACK_PENDING_MOST) ?
+			 lasack_flow_ordinary(flow) : LASACK_BELIEVED);
 }
 
 /**
@@ -142,7 +160,7 @@ static u32 lasack_flow_doubt(struct lasack_queue *q, struct lasack_flow *flow,
 u32 lasack_flow_acked(struct lasack_queue *q, struct lasack_flow *flow,
 		      const struct tcp_segment *seg)
 {
-	u32 advance;
+	u32 advance, believed;
 
 	if (!seg->ack)
 		return 0;
@@ -158,12 +176,15 @@ u32 lasack_flow_acked(struct lasack_queue *q, struct lasack_flow *flow,
 	if (unlikely(seg->reversed != flow->ack_reversed))
 		return lasack_flow_doubt(q, flow, seg);
 	advance = seg->ack_seq - flow->last_ack[LASACK_POSITION];
-	if (likely(advance <= LASACK_BELIEVED ||
-		   advance <= flow->returned * LASACK_REFUND_UNIT + LASACK_ORDINARY))
+	believed = lasack_flow_believed(flow);
+	if (likely(advance <= believed))
 		advance = lasack_flow_advance(flow, seg->ack_seq, advance);
 	else if (-advance <= LASACK_OVERTAKEN ||
 		 lasack_flow_retreat(q, flow, seg->ack_seq, -advance))
 		advance = 0;
+	else if (advance <= LASACK_WINDOW && flow->pending <= LASACK_PENDING_MOST)
+		return lasack_flow_advance(flow, flow->last_ack[LASACK_POSITION] + believed,
+					   believed);
 	else
 		return lasack_flow_doubt(q, flow, seg);
 	if (flow->votes < LASACK_VOTES)

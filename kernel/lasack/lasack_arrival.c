@@ -6,9 +6,9 @@
  * an order only if it is the flow's only packet. lasack_charge.c says what a packet costs.
  *
  * Control packets are those that other traffic cannot do without: ARP, EAPOL, ICMPv6, DHCP,
- * DNS. All of them are one flow. It is served first as long as it has not attained more than
- * others have. So a flood can delay control packets only if it consists of control packets,
- * and it cannot delay data, because it is only one flow.
+ * DNS. Each of these kinds is one flow. Together they are served first as long as they have not
+ * attained more than others have. So a flood can delay control packets only if it consists of the
+ * same kind, and it cannot delay data, because all kinds have the service of one flow.
  *
  * If every place of the table is taken by a flow with packets, new flows share one. The
  * caller holds the qdisc lock.
@@ -23,35 +23,37 @@
 #include "lasack/lasack_order.h"
 #include "lasack/lasack_queue.h"
 
-static bool lasack_is_control_port(__be16 port)
+static enum lasack_shared lasack_port_kind(__be16 port)
 {
 	switch (ntohs(port)) {
-	case 53:		/* DNS */
-	case 67:		/* DHCP */
+	case 53:
+		return LASACK_DNS;
+	case 67:
 	case 68:
-	case 546:		/* DHCPv6 */
+	case 546:		/* of IPv6 */
 	case 547:
-		return true;
+		return LASACK_DHCP;
 	default:
-		return false;
+		return __LASACK_SHARED;
 	}
 }
 
-/* Without these packets a host has no address, no names and no next hop. */
-static bool lasack_packet_is_control(const struct lasack_queue *q, const struct tcp_segment *seg)
+/*
+ * Without control packets a host has no address, no names and no next hop. Return: the kind of
+ * them that the packet is, or __LASACK_SHARED: none.
+ */
+static enum lasack_shared lasack_control_kind(const struct lasack_queue *q,
+					      const struct tcp_segment *seg)
 {
-	switch (seg->class) {
-	case SEGMENT_NOT_IP:
-		return true;
-	case SEGMENT_PORTS:
-		return !q->shape.paper && seg->key.protocol == IPPROTO_UDP &&
-		       (lasack_is_control_port(seg->key.port[0]) ||
-			lasack_is_control_port(seg->key.port[1]));
-	case SEGMENT_PORTLESS:
-		return !q->shape.paper && seg->key.protocol == IPPROTO_ICMPV6;
-	default:
-		return false;
-	}
+	if (seg->class == SEGMENT_NOT_IP)
+		return LASACK_LINK;
+	if (q->shape.paper)
+		return __LASACK_SHARED;
+	if (seg->class == SEGMENT_PORTLESS && seg->key.protocol == IPPROTO_ICMPV6)
+		return LASACK_ICMPV6;
+	if (seg->class == SEGMENT_PORTS && seg->key.protocol == IPPROTO_UDP)
+		return min(lasack_port_kind(seg->key.port[0]), lasack_port_kind(seg->key.port[1]));
+	return __LASACK_SHARED;
 }
 
 static struct lasack_flow *lasack_flow_of_entry(struct flow_entry *entry)
@@ -92,12 +94,14 @@ static noinline struct lasack_flow *lasack_queue_new_flow(struct lasack_queue *q
  */
 struct lasack_flow *lasack_queue_flow(struct lasack_queue *q, const struct tcp_segment *seg)
 {
+	enum lasack_shared kind;
 	struct flow_entry *entry;
 	u32 hash;
 
 	if (seg->class != SEGMENT_TCP) {
-		if (lasack_packet_is_control(q, seg))
-			return lasack_shared(q, LASACK_CONTROL);
+		kind = lasack_control_kind(q, seg);
+		if (kind != __LASACK_SHARED)
+			return lasack_shared(q, kind);
 		if (!segment_has_key(seg))
 			return lasack_shared(q, LASACK_OTHER);
 	}
@@ -192,7 +196,7 @@ static noinline void lasack_queue_rehouse(struct lasack_queue *q, struct lasack_
 	const struct sk_buff *waiting;
 	u64 cost = 0;
 
-	if (lasack_station_of(q->stations, skb) == shared)
+	if (lasack_station_of(q->stations, skb, q->time) == shared)
 		return;
 	lasack_order_leave(q, flow);
 	shared->account.packets -= flow->account.packets;
@@ -208,7 +212,7 @@ static noinline void lasack_queue_rehouse(struct lasack_queue *q, struct lasack_
 static u32 lasack_queue_observe(struct lasack_queue *q, struct lasack_flow *flow,
 				const struct tcp_segment *seg)
 {
-	u64 sum = flow->account.sum;
+	u8 refunds = flow->refunds;
 	u32 acked;
 
 	if (seg->class == SEGMENT_TCP)
@@ -218,7 +222,7 @@ static u32 lasack_queue_observe(struct lasack_queue *q, struct lasack_flow *flow
 	flow->reversed = seg->reversed;
 	if (acked)
 		lasack_flow_charge_acked(q, flow, acked);
-	if (unlikely(flow->account.sum < sum))
+	if (unlikely(flow->refunds != refunds))
 		lasack_order_lowered(q, flow);
 	return acked;
 }

@@ -91,12 +91,6 @@ void lasack_flow_new_life(struct lasack_queue *q, struct lasack_flow *flow)
 		flow->is_new = 1;
 }
 
-/* An ordinary ACK of the flow acknowledges no more bytes. */
-static u32 lasack_flow_ordinary(const struct lasack_flow *flow)
-{
-	return LASACK_ORDINARY << flow->ack_scale;
-}
-
 /* What an ACK acknowledges beyond an ordinary one. */
 static u32 lasack_flow_excess(const struct lasack_flow *flow, u32 acked)
 {
@@ -289,9 +283,10 @@ void lasack_flow_charge_acked(struct lasack_queue *q, struct lasack_flow *flow, 
 }
 
 /*
- * An ACK that acknowledges so much is sent. If more than a quarter of them are larger than ordinary
- * ones, ordinary ones are twice as large from now on. So forged ACKs, which are few, are not taken
- * for ordinary ones, but those of a receiver that merges segments are.
+ * A packet that acknowledges so much is sent. If more than a quarter of all packets acknowledge
+ * more than an ordinary ACK, ordinary ones are twice as large from now on. So forged ACKs, which
+ * are few beside a download's data, are not taken for ordinary ones, but those of a receiver that
+ * merges segments are.
  */
 static void lasack_flow_learn(struct lasack_queue *q, struct lasack_flow *flow, u32 acked)
 {
@@ -325,9 +320,9 @@ void lasack_flow_charge_sent(struct lasack_queue *q, struct lasack_flow *flow,
 			lasack_flow_settle(q, flow, lasack_flow_excess(flow, cb->acked));
 		/* Not when it arrived: who forges ACKs must not put off all who come later. */
 		lasack_flow_admit(q, flow, cb->acked, false);
-		if (!q->shape.paper)
-			lasack_flow_learn(q, flow, cb->acked);
 	}
+	if (!q->shape.paper)
+		lasack_flow_learn(q, flow, cb->refunds == flow->refunds ? cb->acked : 0);
 	if (lasack_has_station(q, flow) && unlikely(flow->station == LASACK_STATION_SHARED))
 		lasack_station_shared_sent(q, cb->cost);
 }

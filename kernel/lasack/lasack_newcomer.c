@@ -172,11 +172,16 @@ static void lasack_flow_join_station(struct lasack_queue *q, struct lasack_flow 
 				     const struct sk_buff *skb)
 {
 	struct lasack_station *station = flow->shared ?
-		&q->stations->place[LASACK_STATION_SHARED] : lasack_station_of(q->stations, skb);
+		&q->stations->place[LASACK_STATION_SHARED] :
+		lasack_station_of(q->stations, skb, q->time);
 
 	if (flow->station != station->number) {
 		flow->station = station->number;
 		flow->is_new |= q->shape.by_station;
+		/* The other station paid for that. */
+		flow->refundable = 0;
+		flow->returned = 0;
+		flow->prepaid = 0;
 	}
 	if (!q->shape.by_station)
 		return;

@@ -154,10 +154,12 @@ static u64 lasack_station_key(const struct lasack_queue *q, const struct lasack_
 	return q->shape.by_station ? station->account.sum : least->account.sum;
 }
 
-/* The station has packets. */
+/* The station has packets. If it has many, it can spare one, though each is its flow's only one. */
 static void lasack_drop_update_station(struct lasack_queue *q, struct lasack_station *station)
 {
-	lasack_drop_update(q, station->number, station->spares, station->account.sum,
+	bool can_spare = station->spares || station->account.packets > LASACK_ORDER_SCAN;
+
+	lasack_drop_update(q, station->number, can_spare, station->account.sum,
 			   lasack_flow_seq(q, lasack_station_least(q, station)));
 }
 
@@ -169,6 +171,7 @@ static void lasack_station_changed(struct lasack_queue *q, struct lasack_station
 
 	if (!rb_first_cached(&station->flows)) {
 		station->spares = 0;
+		station->idle_since = q->time;
 		if (lasack_tournament_has(&q->order, station->number))
 			lasack_tournament_remove(&q->order, station->number);
 		if (q->dropping && q->shape.by_station &&

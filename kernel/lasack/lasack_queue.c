@@ -130,6 +130,8 @@ static struct sk_buff *lasack_queue_take(struct lasack_queue *q, struct lasack_f
 	} else {
 		q->control_packets--;
 	}
+	if (sent && lasack_is_control(flow))
+		q->control_sum = lasack_sum_plus(q, q->control_sum, lasack_cb(skb)->cost);
 	if (sent)
 		lasack_queue_sent(q, flow, lasack_cb(skb));
 	else
@@ -184,25 +186,50 @@ void lasack_queue_set_floor(struct lasack_queue *q, u32 percent)
 	q->floor = percent;
 }
 
-/* Are control packets next? */
+/* Have control packets attained no more than others? */
 static bool lasack_queue_control_is_next(struct lasack_queue *q)
 {
-	struct lasack_flow *control;
-
 	if (likely(!q->control_packets))
 		return false;
-	control = lasack_shared(q, LASACK_CONTROL);
 	if (q->shape.paper)
 		return true;
-	/* The largest sum may have risen by much, because of forged ACKs. */
-	control->account.sum = max(control->account.sum,
-				   lasack_sum_minus(q, q->level.high, LASACK_CREDIT));
-	if (control->account.sum <= q->level.high)
+	/* The largest sum may have changed by much, because of forged ACKs. */
+	q->control_sum = clamp(q->control_sum,
+			       lasack_sum_minus(q, q->level.high, LASACK_CREDIT),
+			       lasack_sum_plus(q, q->level.high, LASACK_CREDIT));
+	if (q->control_sum <= q->level.high)
 		return true;
 	if (q->packets)
 		return false;
-	q->level.high = control->account.sum;
+	q->level.high = q->control_sum;
 	return true;
+}
+
+/* There are control packets. Return: of their flows that of the least sum. */
+static struct lasack_flow *lasack_queue_control(struct lasack_queue *q)
+{
+	struct lasack_flow *flow, *least = NULL;
+	int i;
+
+	for (i = 0; i < __LASACK_CONTROL; i++) {
+		flow = lasack_shared(q, i);
+		if (flow->head && (!least || flow->account.sum < least->account.sum))
+			least = flow;
+	}
+	return least;
+}
+
+/* There are control packets. Return: of their flows that with the most of them. */
+static struct lasack_flow *lasack_queue_control_longest(struct lasack_queue *q)
+{
+	struct lasack_flow *longest = lasack_shared(q, 0);
+	int i;
+
+	for (i = 1; i < __LASACK_CONTROL; i++) {
+		if (lasack_shared(q, i)->account.packets > longest->account.packets)
+			longest = lasack_shared(q, i);
+	}
+	return longest;
 }
 
 /**
@@ -219,7 +246,7 @@ struct sk_buff *lasack_queue_serve(struct lasack_queue *q)
 	struct lasack_flow *flow = NULL;
 
 	if (unlikely(lasack_queue_control_is_next(q)))
-		flow = lasack_shared(q, LASACK_CONTROL);
+		flow = lasack_queue_control(q);
 	else if (!q->packets)
 		return NULL;
 	else if (q->shape.floor)
@@ -240,17 +267,15 @@ struct sk_buff *lasack_queue_serve(struct lasack_queue *q)
  * @q: the queue
  *
  * A flow with only one packet is spared while another has more. Control packets are spared
- * while there are other packets, unless their sum is larger than any that was served.
+ * while there are other packets, unless they have attained more than any other that was served.
  *
  * Return: the packet, or NULL if the queue is empty.
  */
 struct sk_buff *lasack_queue_push_out(struct lasack_queue *q)
 {
-	struct lasack_flow *control = lasack_shared(q, LASACK_CONTROL);
-
-	if (control->head &&
-	    (!q->packets || (!q->shape.paper && control->account.sum > q->level.high)))
-		return lasack_queue_take(q, control, false);
+	if (q->control_packets &&
+	    (!q->packets || (!q->shape.paper && q->control_sum > q->level.high)))
+		return lasack_queue_take(q, lasack_queue_control_longest(q), false);
 	if (!q->packets)
 		return NULL;
 	if (!q->dropping) {

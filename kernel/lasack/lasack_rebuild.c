@@ -46,6 +46,7 @@ static void lasack_queue_each_sum(struct lasack_queue *q,
 	struct lasack_level *level = &q->level;
 	u32 i;
 
+	convert(q, &q->control_sum);
 	for (i = 0; i < lasack_queue_places(q); i++) {
 		if (lasack_is_flow(lasack_flow_at(q, i)))
 			convert(q, &lasack_flow_at(q, i)->account.sum);
@@ -174,7 +175,7 @@ static void lasack_queue_adopt_stations(struct lasack_queue *q, const struct las
 			continue;
 		if (!lasack_is_grouped(from))
 			flow->station = flow->shared ? LASACK_STATION_SHARED :
-				lasack_station_of(q->stations, flow->head)->number;
+				lasack_station_of(q->stations, flow->head, q->time)->number;
 		station = lasack_station_at(q, flow);
 		if (station->is_new)
 			lasack_station_begin(q, station);
@@ -235,10 +236,12 @@ void lasack_queue_take_over(struct lasack_queue *q, struct lasack_queue *from)
 	q->resynchronised = from->resynchronised;
 	q->floor_served = from->now;
 	memcpy(q->delay, from->delay, sizeof(q->delay));
-	if (same)
+	if (same) {
 		q->level = from->level;
-	else
+		q->control_sum = from->control_sum;
+	} else {
 		lasack_queue_forget_sums(from);
+	}
 
 	lasack_queue_adopt_shared(q, from);
 	for (i = 0; i < from->table->size; i++) {
@@ -283,7 +286,8 @@ static int lasack_queue_init(struct lasack_queue *q)
 		lasack_shared(q, i)->shared = 1;
 		lasack_shared(q, i)->is_new = 1;
 	}
-	lasack_shared(q, LASACK_CONTROL)->control = 1;
+	for (i = 0; i < __LASACK_CONTROL; i++)
+		lasack_shared(q, i)->control = 1;
 	if (lasack_tournament_init(&q->order, grouped ? LASACK_STATIONS + 1 : places) ||
 	    lasack_tournament_init(&q->drop, q->shape.by_station ? LASACK_STATIONS + 1 : places))
 		return -ENOMEM;

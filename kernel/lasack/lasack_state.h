@@ -15,8 +15,13 @@ struct lasack_observer;
 
 /* Flows that many packets share, behind those of the table. */
 enum lasack_shared {
-	LASACK_CONTROL,		/* what other traffic cannot do without */
-	LASACK_OTHER,		/* IP that cannot be parsed */
+	/* what other traffic cannot do without: */
+	LASACK_LINK,		/* not IP: ARP, EAPOL */
+	LASACK_ICMPV6,
+	LASACK_DHCP,
+	LASACK_DNS,
+	__LASACK_CONTROL,
+	LASACK_OTHER = __LASACK_CONTROL,		/* IP that cannot be parsed */
 	LASACK_OVERFLOW,	/* more flows with packets than the table holds */
 	__LASACK_SHARED
 };
@@ -51,6 +56,7 @@ struct lasack_queue {
 	struct lasack_shape	shape;
 	u32			packets;	/* in the orders: all but the control packets */
 	u32			control_packets;
+	u64			control_sum;	/* bytes that all of them have attained */
 	u64			memory;		/* truesize of all packets, bytes */
 	struct flow_table	*table;		/* of struct lasack_flow */
 	struct lasack_stations	*stations;	/* NULL unless by_station or with runs */

@@ -4,9 +4,10 @@
  *
  * Principle: the table is bounded. A secret hash of its address says in which few places a
  * station may be. A new station takes an unused one of these places, or the place of a station
- * without packets. If there is none, its packet goes to the place that all such stations share
- * with packets whose flow cannot be told. It never waits for memory, and no packet is lost
- * because of this.
+ * without packets that is new itself or idle. So invented addresses take each other's places,
+ * and not that of a station that had service and is quiet for a moment. If there is none, its
+ * packet goes to the place that all such stations share with packets whose flow cannot be told. It
+ * never waits for memory, and no packet is lost because of this.
  */
 #include <linux/bits.h>
 #include <linux/etherdevice.h>
@@ -42,13 +43,22 @@ static void lasack_station_take(struct lasack_stations *stations, struct lasack_
 	station->address = address;
 }
 
+static bool lasack_station_may_lose_place(const struct lasack_station *station, u32 now)
+{
+	if (!station->known)
+		return true;
+	return !station->account.packets &&
+	       (station->account.credit || now - station->idle_since >= LASACK_STATION_IDLE);
+}
+
 /**
  * lasack_station_of() - the station a packet goes to
  * @stations: the table
  * @skb: the packet
+ * @now: the queue's time
  */
 struct lasack_station *lasack_station_of(struct lasack_stations *stations,
-					 const struct sk_buff *skb)
+					 const struct sk_buff *skb, u32 now)
 {
 	u64 address = lasack_station_address(skb);
 	u32 first = jhash_2words(address, address >> 32, stations->secret), i;
@@ -58,7 +68,8 @@ struct lasack_station *lasack_station_of(struct lasack_stations *stations,
 		station = &stations->place[(first + i) % LASACK_STATIONS];
 		if (station->known && station->address == address)
 			return station;
-		if (!station->account.packets && (!free || (free->known && !station->known)))
+		if (lasack_station_may_lose_place(station, now) &&
+		    (!free || (free->known && !station->known)))
 			free = station;
 	}
 	if (!free)

@@ -6,11 +6,15 @@
 #define LASACK_STATION_H
 
 #include <linux/rbtree.h>
+#include <linux/time64.h>
 #include "lasack/lasack_flow.h"
 
 #define LASACK_STATIONS		256
 /* One place more, for packets whose flows cannot be told apart. */
 #define LASACK_STATION_SHARED	LASACK_STATIONS
+
+/* Without packets for so long, a station loses its place to another; in the queue's time. */
+#define LASACK_STATION_IDLE	(5 * NSEC_PER_SEC >> FLOW_TIME_SHIFT)
 
 /* A flow in its station's order. */
 struct lasack_node {
@@ -27,6 +31,7 @@ struct lasack_station {
 	struct lasack_level	level;	/* of its flows */
 	u32			spares;	/* flows that may lose a packet first; while it matters */
 	u32			returned; /* bytes: it may catch up with others by so much more */
+	u32			idle_since; /* the queue's time */
 	u16			number;
 	u8			known:1,	/* the place is a station's */
 				is_new:1;	/* its sum is not set yet */
@@ -40,6 +45,6 @@ struct lasack_stations {
 
 struct lasack_stations *lasack_stations_create(void);
 struct lasack_station *lasack_station_of(struct lasack_stations *stations,
-					 const struct sk_buff *skb);
+					 const struct sk_buff *skb, u32 now);
 
 #endif

@@ -5,6 +5,7 @@
 #ifndef LASACK_SUM_H
 #define LASACK_SUM_H
 
+#include <linux/minmax.h>
 #include <linux/types.h>
 
 #define LASACK_AGE_BITS	16	/* of fraction in an age */
@@ -33,7 +34,9 @@ u64 lasack_decayed_bytes(u64 sum, u64 age);
  */
 static inline u64 lasack_sum_add(const struct lasack_decay *decay, u64 sum, u64 bytes, u64 age)
 {
-	return likely(!decay->halflife) ? sum + bytes : lasack_decayed_add(sum, bytes, age);
+	if (unlikely(decay->halflife))
+		return lasack_decayed_add(sum, bytes, age);
+	return min(sum + bytes, LASACK_SUM_MAX);
 }
 
 /* Bytes that are left of a sum. */

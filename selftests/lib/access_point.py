@@ -264,10 +264,11 @@ def statistics(device: str) -> dict[str, Any]:
     return dict(shown)
 
 
-def left(device: str, packets: int, lossless: bool = True) -> list[str]:
+def left(device: str, packets: int, backpressure: str, lossless: bool = True) -> list[str]:
     """What is wrong with lasack on a device where traffic has ended.
 
-    At least so many packets must have been sent. Without `lossless` some may have been dropped.
+    At least so many packets must have been sent, and `backpressure` must be known for what it is
+    by then. Without `lossless` some packets may have been dropped.
     """
     shown = statistics(device)
     must_be_none = ["qlen", "backlog", "in_flight", "counted", "stalled", "overflow", "lost"]
@@ -276,6 +277,8 @@ def left(device: str, packets: int, lossless: bool = True) -> list[str]:
     accounted = shown["packets"] + shown["drops"] + shown["purged"]
     if shown["enqueued"] != accounted:
         wrong.append(f"{device}: enqueued {shown['enqueued']}, accounted for {accounted}")
+    if shown["backpressure"] != backpressure:
+        wrong.append(f"{device}: backpressure is {shown['backpressure']}, not {backpressure}")
     if shown["packets"] < packets:
         wrong.append(f"{device}: only {shown['packets']} packets went through lasack")
     return wrong

@@ -13,7 +13,7 @@ plan=4
 . "$(dirname "$0")/../lib/lab.sh"
 need_kunit
 need_module lasack/tests/lasack_attacks lasack/tests/lasack_newcomer_attacks \
-	lasack/tests/lasack_forged_attacks
+	lasack/tests/lasack_forged_attacks lasack/tests/lasack_burst_attacks
 
 # attack FAIR: every suite that must hold with it.
 attack() {
@@ -26,17 +26,19 @@ attack() {
 	insert lasack/tests/lasack_attacks
 	insert lasack/tests/lasack_newcomer_attacks
 	insert lasack/tests/lasack_forged_attacks
+	insert lasack/tests/lasack_burst_attacks
 	dmesg -t | sed "1,/^$say\$/d" > "$work/kunit"
-	suites="lasack_attacks lasack_newcomer_attacks lasack_forged_attacks"
+	suites="lasack_attacks lasack_newcomer_attacks lasack_forged_attacks lasack_burst_attacks"
 	# Without stations, fifty connections are fifty, and so are twenty groups.
-	[ "$1" = flow ] || suites="$suites lasack_station_attacks lasack_group_attacks"
+	[ "$1" = flow ] ||
+		suites="$suites lasack_station_attacks lasack_group_attacks lasack_address_attacks"
 	for suite in $suites; do
 		grep -qE "^ok [1-9] $suite\$" "$work/kunit" && continue
 		echo "$suite:" >> "$work/errors"
 		grep -E "not ok|FAILED|Expected|==" "$work/kunit" >> "$work/errors"
 	done
 	report "attacks with fair $1" "$work/errors"
-	quietly rmmod lasack_forged_attacks lasack_newcomer_attacks lasack_attacks \
+	quietly rmmod lasack_burst_attacks lasack_forged_attacks lasack_newcomer_attacks lasack_attacks \
 		test_parameters
 }
 

@@ -62,13 +62,14 @@ def findings(
     pairs: Sequence[Pair],
     devices: Sequence[str],
     meanwhile: Callable[[], list[str]] = list,
+    backpressure: str = "air",
 ) -> list[str]:
     """Traffic, and then what is not as it should be; `meanwhile` looks while it flows."""
     exchange = Exchange(made, pairs)
     time.sleep(1)
     wrong = meanwhile() + exchange.wait()
     for device in devices:
-        wrong += ap.left(device, PACKETS)
+        wrong += ap.left(device, PACKETS, backpressure)
     return wrong + exchange.end()
 
 
@@ -121,7 +122,7 @@ def two_names(made: Cell) -> list[str]:
         ap.address("", device, f"10.{number}.0.1/24")
         ap.address(f"sta{number}", f"wlan{number}", f"10.{number}.0.2/24")
         pairs.append(Pair(f"sta{number}", f"10.{number}.0.2", "", f"10.{number}.0.1"))
-    return findings(made, pairs, ["wlan0", "wlan0_1"])
+    return findings(made, pairs, ["wlan0", "wlan0_1"], backpressure="none")
 
 
 def vlan(made: Cell) -> list[str]:

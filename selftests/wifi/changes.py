@@ -54,7 +54,7 @@ def findings(
     change()
     wrong += exchange.wait()
     for device in devices:
-        wrong += ap.left(device, PACKETS, lossless)
+        wrong += ap.left(device, PACKETS, "air", lossless)
     return wrong + exchange.end(lossless)
 
 
@@ -93,7 +93,7 @@ def switch(made: Cell, *words: str, retries: str = RETRIES) -> list[str]:
         made.control("chan_switch", BEACONS, str(CHANNELS_MHZ[6]), *words)
         ap.wait_until(lambda: "channel 6 " in channel("wlan0"), "still on channel 1")
 
-    return findings(made, all_join(made, made.join), ["wlan0"], change)
+    return findings(made, all_join(made, made.supplicant), ["wlan0"], change)
 
 
 def channel_switch(made: Cell) -> list[str]:
@@ -105,7 +105,8 @@ def quiet_channel_switch(made: Cell) -> list[str]:
     """Nobody sends from the announcement to the switch, so the device's queues are stopped.
 
     dcfmedium takes a radio to be on the channel that it last sent on, so at first a station hears
-    nothing but beacons on the new one. They must not wait long behind frames that nobody answers.
+    nothing but beacons on the new one. If they wait too long behind frames that nobody answers, the
+    stations lose the access point, and wpa_supplicant makes them join again.
     """
     return switch(made, "blocktx", retries="7")
 

@@ -103,7 +103,7 @@ static void observe_leaves_keyless_alone(struct kunit *test)
 	comes_in(test, arp);
 	add(test, arp, 1);
 	KUNIT_EXPECT_EQ(test, q->observer->packets, 0ULL);
-	KUNIT_EXPECT_EQ(test, lasack_shared(q, LASACK_CONTROL)->account.sum, 0ULL);
+	KUNIT_EXPECT_EQ(test, lasack_shared(q, LASACK_LINK)->account.sum, 0ULL);
 }
 
 /* What the largest TCP window holds is the most at once, as for ACKs. */

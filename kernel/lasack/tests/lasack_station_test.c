@@ -238,19 +238,24 @@ static void a_lodger_finds_a_place(struct kunit *test)
 		q->stations->place[i].known = 1;
 		q->stations->place[i].address = i;	/* nobody's here */
 		q->stations->place[i].account.packets = 1;
+		q->stations->place[i].idle_since = q->time;
 	}
 	for (i = 0; i < 3; i++)
 		add_to(test, 1, data(1, 1000), 1);
 	KUNIT_EXPECT_TRUE(test, known(q, 1)->station == LASACK_STATION_SHARED);
+	/* Those that were here are only quiet. */
 	for (i = 0; i < LASACK_STATIONS; i++)
 		q->stations->place[i].account.packets = 0;
 	add_to(test, 1, data(1, 1000), 1);
+	KUNIT_EXPECT_TRUE(test, known(q, 1)->station == LASACK_STATION_SHARED);
+	lasack_queue_advance(q, q->now + 6 * NSEC_PER_SEC);
+	add_to(test, 1, data(1, 1000), 1);
 	KUNIT_EXPECT_FALSE(test, known(q, 1)->station == LASACK_STATION_SHARED);
-	KUNIT_EXPECT_EQ(test, lasack_station_at(q, known(q, 1))->account.packets, 4);
+	KUNIT_EXPECT_EQ(test, lasack_station_at(q, known(q, 1))->account.packets, 5);
 	KUNIT_EXPECT_EQ(test, q->stations->place[LASACK_STATION_SHARED].account.packets, 0);
 	while (serve(test))
 		served++;
-	KUNIT_EXPECT_EQ(test, served, 4);
+	KUNIT_EXPECT_EQ(test, served, 5);
 }
 
 /*

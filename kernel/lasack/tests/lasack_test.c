@@ -73,6 +73,30 @@ static void lasack_directions_share_a_sum(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, attained(test, 1), 800ULL);
 }
 
+/*
+ * By the default rules one direction is believed. The data passes here too, and was charged then,
+ * also if the numbers of both directions stand near each other.
+ */
+static void lasack_data_is_charged_once(struct kunit *test)
+{
+	struct tcp_segment seg = ack(1, 5000), back = ack(1, 5000);
+	u32 i;
+
+	lasack_test_reshape(test, (struct lasack_shape) {});
+	seg.pure_ack = 0;
+	seg.payload = 1000;
+	back.reversed = 1;
+	for (i = 0; i < 50; i++) {
+		add(test, seg, 1);
+		add(test, seg, 2);
+		back.ack_seq += 2000;
+		add(test, back, 3);
+	}
+	while (serve(test))
+		;
+	KUNIT_EXPECT_EQ(test, attained(test, 1), 100000ULL);
+}
+
 static void lasack_piggybacked_ack(struct kunit *test)
 {
 	struct tcp_segment seg = ack(1, 100);
@@ -346,6 +370,7 @@ static struct kunit_case lasack_cases[] = {
 	KUNIT_CASE(lasack_ack_wraps),
 	KUNIT_CASE(lasack_forged_ack_is_clamped),
 	KUNIT_CASE(lasack_directions_share_a_sum),
+	KUNIT_CASE(lasack_data_is_charged_once),
 	KUNIT_CASE(lasack_piggybacked_ack),
 	KUNIT_CASE(lasack_flow_tells_its_directions),
 	KUNIT_CASE(lasack_syn_starts_a_new_life),

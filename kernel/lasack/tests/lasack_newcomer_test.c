@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit suite of the credit of new flows and stations.
+ *
+ * Principle: a newcomer's first 64 KiB are charged to all newcomers. So many that begin, and send
+ * later, have no more together than one; and what is pushed out gives nobody a new credit.
+ */
+#include <kunit/test.h>
+#include <linux/module.h>
+#include "lasack/tests/lasack_packets.h"
+
+#define PACKET	1000U
+
+static int newcomer_test_init(struct kunit *test)
+{
+	test->priv = NULL;
+	lasack_test_reshape(test, (struct lasack_shape) {});
+	return 0;
+}
+
+/* Flow 1, which is old, always has data. Serve until a packet with @mark is served. */
+static void serve_until(struct kunit *test, u32 mark)
+{
+	u32 i;
+
+	for (i = 0; i < 2000; i++) {
+		add(test, data(1, PACKET), 1);
+		if (serve(test) == mark)
+			return;
+	}
+	KUNIT_FAIL(test, "no packet of mark %u", mark);
+}
+
+/* A connection begins with a SYN, which is sent, and goes on with @packets. */
+static void open_connection(struct kunit *test, u32 id, u32 packets)
+{
+	struct tcp_segment syn = data(id, 0);
+
+	syn.syn = 1;
+	add(test, syn, id);
+	serve_until(test, id);
+	while (packets--) {
+		add(test, data(id, PACKET), id);
+		serve_until(test, id);
+	}
+}
+
+/*
+ * A connection was opened and waited. Meanwhile twenty others used up their credit, a third of
+ * which counts for all: 400 kB. By its own sum it would come before an old flow for as much. Now
+ * it does so for no more than one credit.
+ */
+static void opened_connections_wait_together(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+	u32 i, first;
+
+	for (i = 0; i < 200; i++)
+		serve_until(test, 1);
+	open_connection(test, 10, 1);
+	for (i = 20; i < 40; i++)
+		open_connection(test, i, 60);
+	KUNIT_EXPECT_GT(test, known(q, 10)->account.credit, 60U * PACKET);
+	for (first = 0; first < 500; first++) {
+		add(test, data(10, PACKET), 10);
+		if (serve(test) == 1)
+			break;
+	}
+	KUNIT_EXPECT_LE(test, first, LASACK_CREDIT / PACKET);
+}
+
+/* New flows of an old station are pushed out: neither it nor newcomers have credit for that. */
+static void lost_packets_are_no_credit(struct kunit *test)
+{
+	const struct lasack_station *station;
+	struct lasack_queue *q;
+	u64 newcomers;
+	u32 i;
+
+	q = lasack_test_reshape(test, (struct lasack_shape) { .by_station = true });
+	for (i = 0; i < 200; i++) {
+		add_to(test, 1, data(1, PACKET), 1);
+		serve(test);
+	}
+	station = lasack_station_at(q, known(q, 1));
+	newcomers = q->level.newcomers;
+	for (i = 0; i < 20; i++) {
+		add_to(test, 1, data(10 + i, PACKET), 2);
+		KUNIT_EXPECT_EQ(test, push_out(test), 2U);
+		KUNIT_EXPECT_EQ(test, station->account.credit, 0U);
+	}
+	KUNIT_EXPECT_EQ(test, q->level.newcomers, newcomers);
+}
+
+static struct kunit_case lasack_newcomer_test_cases[] = {
+	KUNIT_CASE(opened_connections_wait_together),
+	KUNIT_CASE(lost_packets_are_no_credit),
+	{}
+};
+
+static struct kunit_suite lasack_newcomer_test_suite = {
+	.name = "lasack_newcomer",
+	.init = newcomer_test_init,
+	.exit = lasack_test_exit,
+	.test_cases = lasack_newcomer_test_cases,
+};
+
+kunit_test_suite(lasack_newcomer_test_suite);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("KUnit suite of the newcomers of LAS-ACK");
