@@ -13,8 +13,12 @@
 #define LASACK_ORDINARY	(8U << 10)
 /* So much of what waiting ACKs acknowledge beyond that, is charged at once; the rest when sent. */
 #define LASACK_PENDING	(96U << 10)
-/* While they acknowledge more than so much beyond that, larger ones are not believed. */
-#define LASACK_PENDING_MOST	(1024U << 10)
+/*
+ * While they acknowledge more than so much beyond that, larger ones are not believed. 802.11n needs
+ * more than half of it. With twice as much, a burst of forged ACKs would delay its victim by 380 kB
+ * of others' data.
+ */
+#define LASACK_PENDING_MOST	(2048U << 10)
 /* After a pause this long a SYN begins a new life; in the table's time. */
 #define LASACK_PAUSE	(NSEC_PER_SEC >> FLOW_TIME_SHIFT)
 /* What may be given back is counted in units of so many bytes. */

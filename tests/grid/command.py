@@ -20,11 +20,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from apbed.checkout import REPOSITORY
 from tests.grid import grid_files, machines
 
+LEASE_S = 6
+
 
 def main(place: Path, root: Path, hwsim: Path, stations: int, words: list[str]) -> int:
     with machines.cell(place, root, stations, hwsim) as nodes:
         before = machines.states(nodes)
-        grid = grid_files.write(place, machines.reached(nodes), os.uname().release, "um")
+        grid = grid_files.write(place, machines.reached(nodes), os.uname().release, "um", LEASE_S)
         command = [str(REPOSITORY / ".venv/bin/apbed"), *words, "--backend", "ssh"]
         command += ["--grid", str(grid), "--out", str(place / "campaign")]
         status = passed_on(command)

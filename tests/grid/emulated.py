@@ -31,44 +31,52 @@ Nodes = Mapping[str, tuple[str, int]]
 @contextlib.contextmanager
 def cell(kernel: DistroKernel, place: Path, stations: int) -> Iterator[Nodes]:
     """The nodes by name, each at (address, port) of its sshd; consoles in PLACE/MACHINE.log."""
-    root = laboratory.programs()
-    grid_files.keys(root, place)
-    on = {"air": ["ap", *(f"sta{one}" for one in range(1, stations + 1))], "host": ["wired"]}
-    nodes = {name: ("127.0.0.1", free_port()) for names in on.values() for name in names}
-    ends = socket.socketpair()
-    with contextlib.ExitStack() as stack:
-        for (machine, names), end in zip(on.items(), ends, strict=True):
-            stack.enter_context(end)
-            words = ["/usr/bin/python3", str(REPOSITORY / "tests/grid/emulated_machine.py")]
-            words += [str(place), str(root), *names]
-            console = stack.enter_context((place / f"{machine}.log").open("w"))
-            stack.enter_context(
-                shared_root.started(
-                    kernel,
-                    words,
-                    CPUS,
-                    devices(machine, {name: nodes[name][1] for name in names}, end.fileno()),
-                    inherited=[end.fileno()],
-                    console=console,
-                )
-            )
-        for machine in on:
-            wait_until_ready(place / f"{machine}.log")
-        yield nodes
+    grid_files.keys(laboratory.programs(), place)
+    names = ["ap", *(f"sta{number}" for number in range(1, stations + 1))]
+    air, host = {name: free_port() for name in names}, {"wired": free_port()}
+    one, other = socket.socketpair()
+    with one, other, contextlib.ExitStack() as stack:
+        for name, ports, wire in (("air", air, one), ("host", host, other)):
+            stack.enter_context(machine(kernel, place / f"{name}.log", ports, wire))
+        for name in ("air", "host"):
+            wait_until_ready(place / f"{name}.log")
+        yield {name: ("127.0.0.1", port) for name, port in (air | host).items()}
 
 
-def devices(machine: str, ports: Mapping[str, int], wire: int) -> list[str]:
-    """eth0 leads to the lead, eth1 is the wire, a file descriptor; ports lead to the nodes."""
+@contextlib.contextmanager
+def machine(
+    kernel: DistroKernel, console: Path, ports: Mapping[str, int], wire: socket.socket
+) -> Iterator[None]:
+    """Nodes in one machine, each reached by a port of 127.0.0.1. Its eth1 is the wire."""
+    words = ["/usr/bin/python3", str(REPOSITORY / "tests/grid/emulated_machine.py")]
+    words += [str(console.parent), str(laboratory.programs()), *ports]
+    kept = [wire.fileno()]
+    devices = network(ports, wire.fileno())
+    with (
+        console.open("w") as log,
+        shared_root.started(kernel, words, CPUS, devices, inherited=kept, console=log),
+    ):
+        yield
+
+
+def network(ports: Mapping[str, int], wire: int) -> list[str]:
+    """eth0 leads to the lead, eth1 to the other machine by a file descriptor."""
     forward = [
         f"hostfwd=tcp:127.0.0.1:{port}-{machines.address(name)}:22" for name, port in ports.items()
     ]
-    user = ["user", "id=lead", "net=192.0.2.0/24", f"host={LEAD}", "restrict=on", *forward]
-    number = len(machine)  # another for each machine
+    user = [
+        "user",
+        "id=lead",
+        "net=192.0.2.0/24",
+        "ipv6=off",
+        f"host={LEAD}",
+        "restrict=on",
+        *forward,
+    ]
     return [
-        *("-netdev", ",".join(user)),
-        *("-device", f"virtio-net-pci,netdev=lead,mac=52:54:00:00:00:{number:02x}"),
+        *("-netdev", ",".join(user), "-device", "virtio-net-pci,netdev=lead"),
         *("-netdev", f"socket,id=wire,fd={wire}"),
-        *("-device", f"virtio-net-pci,netdev=wire,mac=52:54:00:00:01:{number:02x}"),
+        *("-device", f"virtio-net-pci,netdev=wire,mac=52:54:00:00:01:{wire % 256:02x}"),
     ]
 
 
@@ -101,8 +109,10 @@ def states(place: Path, nodes: Nodes) -> machines.States:
 PROCESSES = """\
 ours=$(readlink /proc/self/ns/net)
 for at in /proc/[0-9]*; do
-	[ "$(readlink "$at/ns/net")" != "$ours" ] || echo "process $(cat "$at/comm")"
-done 2> /dev/null | grep -vxE 'process (sshd|sh|cat|)' | sort
+	[ "$(readlink "$at/ns/net")" = "$ours" ] || continue
+	echo "process $(cat "$at/comm")"
+	tr '\\0' ' ' < "$at/cmdline" | grep -q ' node.sh ' && echo "process node.sh"
+done 2> /dev/null | grep -vxE 'process (sshd|sh|cat|grep|sort|readlink|)' | sort
 """
 
 

@@ -28,7 +28,9 @@ def keys(root: Path, place: Path) -> None:
     assert (root / "usr/sbin/sshd").exists()
 
 
-def write(place: Path, nodes: Mapping[str, tuple[str, int]], kernel: str, arch: str) -> Path:
+def write(
+    place: Path, nodes: Mapping[str, tuple[str, int]], kernel: str, arch: str, lease_s: int
+) -> Path:
     """The grid file and ssh's configuration for nodes by name, each at (address, port)."""
     key = " ".join((place / "host.pub").read_text().split()[:2])
     lines = ["IdentityFile " + str(place / "lead"), f"UserKnownHostsFile {place}/known_hosts"]
@@ -36,8 +38,8 @@ def write(place: Path, nodes: Mapping[str, tuple[str, int]], kernel: str, arch: 
     (place / "known_hosts").write_text(known)
     (place / "ssh_config").write_text("\n".join([*lines, "IdentitiesOnly yes", ""]))
     text = f'schema = 1\nname = "lab"\nkernel = "{kernel}"\narch = "{arch}"\n'
-    text += 'directory = "/run/apbed"\nlease_s = 6\nssh_config = "ssh_config"\n'
-    text += '[radio]\nchannel = 1\ncountry = "00"\n'
+    text += f'directory = "/run/apbed"\nlease_s = {lease_s}\n'
+    text += 'ssh_config = "ssh_config"\n[radio]\nchannel = 1\ncountry = "00"\n'
     for name, (address, port) in nodes.items():
         number = radio(name)
         text += "[[station]]\n" if name.startswith("sta") else f"[{name}]\n"

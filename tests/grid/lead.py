@@ -92,7 +92,9 @@ class Lead:
 
     def case(self, name: str) -> None:
         """A case is WHAT or FAULT@PHASE, and :NODE."""
-        grid = grid_files.write(self.place, machines.reached(self.nodes), os.uname().release, "um")
+        grid = grid_files.write(
+            self.place, machines.reached(self.nodes), os.uname().release, "um", LEASE_S
+        )
         fault, _, where = name.partition(":")[0].partition("@")
         phase, victim = where, name.partition(":")[2]
         node = next((one for one in self.nodes if one.name == victim), self.nodes[-1])
