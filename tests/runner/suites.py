@@ -27,7 +27,7 @@ OPERATIONS = (
     "qdisc/refusals.py qdisc/ack_queue.py"
 )
 HWSIM = "$(.venv/bin/apbed kernel path --debug)/mac80211_hwsim.ko"
-# The lab's radio, whose packets wait in mac80211's own queues.
+# The lab's radio, whose packets wait in mac80211's own queues; uname is the guest's.
 QUEUES = "build/radio/$(uname -r)-um/lab_radio.ko:hw_frames=8,0:airtime_fairness=1,0:aql=1,0"
 STOCK_TESTS = "make -s stock && .venv/bin/python -m tests.stock.selftests"
 STOCK_SMOKE = f"{STOCK_TESTS} qdisc/autoload.sh tc-testing"
@@ -57,8 +57,8 @@ def suites() -> list[Suite]:
         Suite("operations", _boot(DEBUG, f"{LAB}/watched.sh {OPERATIONS}")),
         Suite("ackskip-module", f"{TCP}/ackskip_module.sh short", may_skip=DISTRO),
         Suite("ack-skip", _boot(DEFAULT, f"{LAB}/each.sh {ACK_SKIP}")),
-        Suite("access-point-changes", _access_points(DEBUG, HWSIM, "changes")),
-        Suite("access-points", _access_points(DEBUG, HWSIM, "access_points")),
+        Suite("access-point-changes", _boot(DEBUG, _wifi(HWSIM, "changes"))),
+        Suite("access-points", _boot(DEBUG, _wifi(HWSIM, "access_points"))),
         Suite("fuzz-netlink", _boot(DEBUG, f"{LAB}/watched.sh 'qdisc/fuzz_netlink.py 6000'")),
         Suite("attacks", _boot(DEFAULT, f"{QDISC}/attacks.sh")),
         Suite("kunit-debug", _boot(DEBUG, KUNIT)),
@@ -81,7 +81,7 @@ def suites() -> list[Suite]:
         Suite("cross", f"make cross && .venv/bin/apbed cross kunit mips {FIRST}", slow=True),
         Suite("allocations", f"{QDISC}/allocations.sh", slow=True, may_skip=DISTRO),
         Suite("ackskip-module-all", f"{TCP}/ackskip_module.sh", slow=True, may_skip=DISTRO),
-        Suite("access-points-queues", _access_points(DEFAULT, QUEUES, *WIFI), slow=True),
+        Suite("access-points-queues", _boot(DEFAULT, f"-c 'sh {_wifi(QUEUES, *WIFI)}'"), slow=True),
         *_long(),
         *_other_kernels(),
         Suite("ack-skip-debug", _boot(DEBUG, f"{LAB}/watched.sh {ACK_SKIP}"), slow=True),
@@ -192,10 +192,10 @@ def _stock() -> Iterator[Suite]:
             yield Suite(f"stock-{version}-{target}", command, slow=True, may_skip=DISTRO)
 
 
-def _access_points(kernel: str, radio: str, *programs: str) -> str:
-    """Programs of selftests/wifi, on radios of this module."""
+def _wifi(radio: str, *programs: str) -> str:
+    """The words that run programs of selftests/wifi on radios of this module."""
     words = " ".join(f'"wifi/{program}.py {radio}"' for program in programs)
-    return _boot(kernel, f"{LAB}/watched.sh {words}")
+    return f"{LAB}/watched.sh {words}"
 
 
 def _boot(kernel: str, script: str) -> str:

@@ -18,7 +18,7 @@ from typing import Any
 
 from apbed.bench.cells import REFERENCE
 from apbed.bench.figures import SCHEMA, Spread, spread
-from apbed.checkout import BUILD, GUEST
+from apbed.checkout import GUEST
 from apbed.errors import ApbedError
 from apbed.kernels import distro
 
@@ -66,9 +66,7 @@ def run(kinds: Sequence[str], cpus: int, rounds: int, seconds: int, out: Path) -
     busy host changes nothing, but nobody waits for a lock either.
     """
     kernel = distro.find()
-    modules = BUILD / "modules" / f"{kernel.release}-x86_64"
-    if not (modules / "sch_lasack.ko").exists():
-        raise ApbedError(f'no {modules}: run make -C kernel KDIR="$(apbed distro tree)"')
+    modules = distro.built_modules(kernel)
     (out / "kinds").write_text("".join(f"{kind}\n" for kind in kinds))
     words = [sys.executable, "-m", "apbed", "distro", "boot", "--cpus", str(cpus)]
     words += ["--limit", str(LIMIT_S), "--", "sh", str(GUEST / "iperf.sh"), str(modules)]

@@ -130,7 +130,7 @@ def in_lab(order: Order, out: Path, version: str | None = None) -> Raw:
 def in_distribution(order: Order, out: Path) -> Raw:
     """Measure in the distribution's kernel under QEMU: instructions, one at a time."""
     kernel = distro.find()
-    command = _command(order, out, BUILD / "modules" / f"{kernel.release}-x86_64")
+    command = _command(order, out, distro.built_modules(kernel))
     words = [sys.executable, "-m", "apbed", "distro", "boot", "--limit", "3000", "--"]
     with (out / "console").open("w") as console:
         done = subprocess.run([*words, *command], stdout=console, stderr=subprocess.STDOUT)

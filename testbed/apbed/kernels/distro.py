@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from apbed.checkout import REPOSITORY
+from apbed.checkout import BUILD, REPOSITORY
 from apbed.errors import ApbedError
 from apbed.kernels import compiler, qemu
 from apbed.kernels.cache import default_version, locked, whole
@@ -169,6 +169,16 @@ def build_modules(kernel: DistroKernel, words: Sequence[str]) -> int:
     make += [f"KDIR={kernel.build_dir}", "ARCH=x86_64", *words]
     name = compiler.named(kernel.build_dir)
     return compiler.run(name, [REPOSITORY, kernel.packages], make)
+
+
+def built_modules(kernel: DistroKernel) -> Path:
+    """Where our modules for it are, built anew if a source has changed; ApbedError if that fails.
+
+    Whoever measures must not measure modules of an older tree.
+    """
+    if build_modules(kernel, ["--quiet"]):
+        raise ApbedError(f"the modules do not build for {kernel.release}; see make's lines above")
+    return BUILD / "modules" / f"{kernel.release}-x86_64"
 
 
 def _apt_with(version: str) -> Apt:
