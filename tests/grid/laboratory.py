@@ -67,6 +67,9 @@ def main() -> int:
     except ApbedError as error:
         print(f"laboratory: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("laboratory: interrupted", file=sys.stderr)
+        return 130
     print(console.read_text(errors="replace"), end="")
     if result.why:
         print(f"laboratory: {result.why}", file=sys.stderr)

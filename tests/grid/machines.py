@@ -101,6 +101,13 @@ class Machine:
         words = ["ip", "netns", "exec", self.name, "unshare", "-m", "sh", "-c", script]
         self._process = subprocess.Popen(words, env=os.environ | {"LD_LIBRARY_PATH": libraries})
 
+    def wait_for_sshd(self) -> None:
+        """Until the process is in its namespaces and is sshd."""
+        assert self._process is not None
+        while Path(f"/proc/{self._process.pid}/comm").read_text().strip() != "sshd":
+            time.sleep(0.5)
+            assert self._process.poll() is None, f"sshd of {self.name} has ended"
+
     def state(self) -> list[str]:
         """What a run may change, as it is now."""
         lines = self.inside(STATE).splitlines()
@@ -240,8 +247,8 @@ def switched_on(machines: list[Machine]) -> Iterator[None]:
             command("ip", "netns", "exec", one.name, *off)
     for one in machines:
         one.start()
-    time.sleep(1.0)
     for one in machines:
+        one.wait_for_sshd()
         one.inside(WARM)
     time.sleep(ADDRESSES_S)
     try:

@@ -43,7 +43,6 @@ def test_the_checks_and_a_run(tmp_path: Path) -> None:
         assert checked.returncode == 0, checked.stdout + checked.stderr
         found = {one["node"]: one["wrong"] for one in json.loads(checked.stdout)["nodes"]}
         assert found == {"ap": [], "wired": [], "sta1": []}
-        assert emulated.states(tmp_path, nodes) == before
 
         out = tmp_path / "campaign"
         words = ["run", str(ONE), "--backend", "ssh", "--grid", str(grid), "--out", str(out)]
