@@ -84,8 +84,12 @@ static bool lasack_flow_retreat(struct lasack_queue *q, struct lasack_flow *flow
 {
 	u32 units = lasack_refund_units(behind), part = min_t(u32, flow->refundable, units);
 
-	/* The real ACKs are ahead by so much then: they must be within the window. */
-	if (behind + flow->returned * LASACK_REFUND_UNIT > LASACK_WINDOW ||
+	/*
+	 * The real ACKs are ahead by so much then: they must be within the window. And a real one
+	 * is behind all that waits: who steps back a little must not have the rest charged at once.
+	 */
+	if (behind < flow->pending ||
+	    behind + flow->returned * LASACK_REFUND_UNIT > LASACK_WINDOW ||
 	    !lasack_flow_may_take_back(q, flow, part * LASACK_REFUND_UNIT))
 		return false;
 	lasack_flow_take_back(q, flow, part * LASACK_REFUND_UNIT);

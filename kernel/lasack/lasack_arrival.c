@@ -198,8 +198,8 @@ static noinline void lasack_queue_rehouse(struct lasack_queue *q, struct lasack_
 
 	if (lasack_station_of(q->stations, skb, q->time) == shared)
 		return;
-	lasack_order_leave(q, flow);
 	shared->account.packets -= flow->account.packets;
+	lasack_order_leave(q, flow);
 	lasack_flow_begin(q, flow, skb);
 	lasack_station_at(q, flow)->account.packets += flow->account.packets;
 	for (waiting = flow->head; waiting; waiting = waiting->next)

@@ -321,7 +321,8 @@ void lasack_flow_charge_sent(struct lasack_queue *q, struct lasack_flow *flow,
 		/* Not when it arrived: who forges ACKs must not put off all who come later. */
 		lasack_flow_admit(q, flow, cb->acked, false);
 	}
-	if (!q->shape.paper)
+	/* A duplicate ACK says nothing about what is ordinary; data without an ACK does. */
+	if (!q->shape.paper && (cb->acked || cb->cost > q->overhead))
 		lasack_flow_learn(q, flow, cb->refunds == flow->refunds ? cb->acked : 0);
 	if (lasack_has_station(q, flow) && unlikely(flow->station == LASACK_STATION_SHARED))
 		lasack_station_shared_sent(q, cb->cost);

@@ -208,7 +208,11 @@ void lasack_flow_begin(struct lasack_queue *q, struct lasack_flow *flow,
 	if (lasack_is_grouped(q) && !lasack_is_control(flow))
 		lasack_flow_join_station(q, flow, skb);
 	level = lasack_flow_level(q, flow);
-	if (flow->is_new) {
+	if (lasack_is_control(flow)) {
+		/* It competes with the other kinds of control packets only. */
+		flow->account.sum = max(flow->account.sum,
+					lasack_sum_minus(q, level->high, LASACK_LAG));
+	} else if (flow->is_new) {
 		lasack_account_begin(q, level, &flow->account);
 		flow->opened = 0;
 	} else {

@@ -216,6 +216,9 @@ static struct lasack_flow *lasack_queue_control(struct lasack_queue *q)
 		if (flow->head && (!least || flow->account.sum < least->account.sum))
 			least = flow;
 	}
+	/* What begins later does not wait for what it lags behind. */
+	least->account.sum = max(least->account.sum,
+				 lasack_sum_minus(q, q->level.high, LASACK_CREDIT));
 	return least;
 }
 
@@ -267,14 +270,16 @@ struct sk_buff *lasack_queue_serve(struct lasack_queue *q)
  * @q: the queue
  *
  * A flow with only one packet is spared while another has more. Control packets are spared
- * while there are other packets, unless they have attained more than any other that was served.
+ * while there are other packets, unless they have attained more than any other that was served. But
+ * the only packet of a kind is spared.
  *
  * Return: the packet, or NULL if the queue is empty.
  */
 struct sk_buff *lasack_queue_push_out(struct lasack_queue *q)
 {
 	if (q->control_packets &&
-	    (!q->packets || (!q->shape.paper && q->control_sum > q->level.high)))
+	    (!q->packets || (!q->shape.paper && q->control_sum > q->level.high &&
+			     lasack_queue_control_longest(q)->account.packets > 1)))
 		return lasack_queue_take(q, lasack_queue_control_longest(q), false);
 	if (!q->packets)
 		return NULL;

@@ -334,6 +334,7 @@ void lasack_queue_forget(struct lasack_queue *q)
 
 	flow_table_clear(q->table);
 	q->level = (struct lasack_level) {};
+	q->control_sum = 0;
 	for (i = 0; i < __LASACK_SHARED; i++)
 		lasack_flow_new_life(q, lasack_shared(q, i));
 	if (!lasack_is_grouped(q))

@@ -43,12 +43,16 @@ static void lasack_station_take(struct lasack_stations *stations, struct lasack_
 	station->address = address;
 }
 
-static bool lasack_station_may_lose_place(const struct lasack_station *station, u32 now)
+/* How well the place suits another station; 0: not at all. */
+static u32 lasack_station_is_free(const struct lasack_station *station, u32 now)
 {
 	if (!station->known)
-		return true;
-	return !station->account.packets &&
-	       (station->account.credit || now - station->idle_since >= LASACK_STATION_IDLE);
+		return 3;
+	if (station->account.packets)
+		return 0;
+	if (station->account.credit)
+		return 2;
+	return now - station->idle_since >= LASACK_STATION_IDLE;
 }
 
 /**
@@ -63,14 +67,17 @@ struct lasack_station *lasack_station_of(struct lasack_stations *stations,
 	u64 address = lasack_station_address(skb);
 	u32 first = jhash_2words(address, address >> 32, stations->secret), i;
 	struct lasack_station *station, *free = NULL;
+	u32 is_free, best = 0;
 
 	for (i = 0; i < LASACK_STATION_PROBES; i++) {
 		station = &stations->place[(first + i) % LASACK_STATIONS];
 		if (station->known && station->address == address)
 			return station;
-		if (lasack_station_may_lose_place(station, now) &&
-		    (!free || (free->known && !station->known)))
+		is_free = lasack_station_is_free(station, now);
+		if (is_free > best) {
+			best = is_free;
 			free = station;
+		}
 	}
 	if (!free)
 		return &stations->place[LASACK_STATION_SHARED];

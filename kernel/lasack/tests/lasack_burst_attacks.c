@@ -112,17 +112,37 @@ static void attack_lessons_first(struct kunit *test)
 	a->ipv6 = false;
 }
 
+/* Of the ACKs of a burst, each tenth is behind the one before, a little. */
+static void attack_stepping_back(struct kunit *test)
+{
+	u32 i, n, position, each = 4000;
+	struct watch w = {};
+
+	warm_up(test);
+	for (i = 0; i < 2 * each; i++) {
+		for (n = 1, position = 0; i % each == 0 && n <= 90; n++) {
+			position += n % 10 ? 128 << 10 : -66000;
+			forge(test, download(VICTIM, 1), position);
+		}
+		watched_service(test, &w);
+	}
+	forget_queued(test);
+	KUNIT_EXPECT_GE(test, w.served[VICTIM] * 20, each * 2 * 9);
+	KUNIT_EXPECT_LE(test, w.driest * MSS, LONGEST);
+}
+
 /*
  * An upload with an ACK for @segments of its data. Its server is on its side: after @every real
- * ACKs come four that are further and further behind. Does it have more than the download?
+ * ACKs come four that are further and further behind. So many ACKs wait. Does it have more than
+ * the download?
  */
-static void an_upload_hides(struct kunit *test, u32 segments, u32 every)
+static void an_upload_hides(struct kunit *test, u32 segments, u32 every, u32 waiting)
 {
 	struct packet up = {
 		.mark = ATTACKER, .station = 2, .protocol = IPPROTO_TCP, .host = 9,
 		.sport = 5001, .dport = 6000, .ack_seq = 1000000,
 	}, untrue;
-	u32 i, n, real = 0, served[__MARKS] = {};
+	u32 i, k, n, real = 0, served[__MARKS] = {};
 	struct attack *a = test->priv;
 
 	attack_forget(test);
@@ -130,7 +150,7 @@ static void an_upload_hides(struct kunit *test, u32 segments, u32 every)
 	untrue.mark = OTHER;
 	for (i = 0; i < WARM_UP + SERVICES; i++) {
 		keep_backlog(test, download(VICTIM, 1));
-		while (a->queued[ATTACKER] < 8) {
+		for (k = 0; k < waiting && a->queued[ATTACKER] < waiting; k++) {
 			up.ack_seq += segments * MSS;
 			attack_enqueue(test, &up);
 			if (++real % every)
@@ -143,29 +163,40 @@ static void an_upload_hides(struct kunit *test, u32 segments, u32 every)
 	}
 	forget_queued(test);
 	KUNIT_EXPECT_LE_MSG(test, served[ATTACKER] * segments * 8, served[VICTIM] * 9,
-			    "%u segments, every %u", segments, every);
+			    "%u segments, every %u, %u wait", segments, every, waiting);
 }
 
 static void attack_retreating_acks(struct kunit *test)
 {
-	an_upload_hides(test, 2, 100);
-	an_upload_hides(test, 20, 20);
+	an_upload_hides(test, 2, 100, 8);
+	an_upload_hides(test, 20, 20, 8);
 }
 
 /* Its receiver acknowledges little more than is believed at once; nobody lies. */
 static void attack_stretched_acks(struct kunit *test)
 {
-	an_upload_hides(test, 80, U32_MAX);
-	an_upload_hides(test, 100, U32_MAX);
+	an_upload_hides(test, 80, U32_MAX, 8);
+	an_upload_hides(test, 100, U32_MAX, 8);
 }
 
-/* Datagrams from port 53, two for each service. The @probe is of another kind. */
-static void beside_dns(struct kunit *test, struct packet probe)
+/* The ACKs of a receiver that merges segments, as many as a window of 6 MB has. */
+static void attack_many_merged_acks(struct kunit *test)
+{
+	an_upload_hides(test, 20, U32_MAX, 120);
+	an_upload_hides(test, 44, U32_MAX, 60);
+	an_upload_hides(test, 44, U32_MAX, 90);
+}
+
+/*
+ * Datagrams from port 53, two for each service, and @new to ever new ports and addresses, which
+ * fill the queue. The @probe is of another kind.
+ */
+static void beside_dns(struct kunit *test, struct packet probe, u32 new)
 {
 	struct packet dns = {
 		.mark = ATTACKER, .station = 1, .protocol = IPPROTO_UDP, .sport = 53,
 		.host = 7, .payload = 1400,
-	};
+	}, other = download(OTHER, 0);
 	u32 i, n, waited = 0, worst = 0, sent = 0, came = 0;
 	struct attack *a = test->priv;
 
@@ -175,6 +206,12 @@ static void beside_dns(struct kunit *test, struct packet probe)
 		for (n = 0; n < 2; n++) {
 			dns.dport = 1024 + i;
 			attack_enqueue(test, &dns);
+		}
+		for (n = 0; n < new; n++) {
+			other.protocol = IPPROTO_UDP;
+			other.host = 1000 + new * i + n;
+			other.station = other.host;
+			attack_enqueue(test, &other);
 		}
 		if (i >= WARM_UP && i % 100 == 0 && !a->queued[PROBE]) {
 			attack_enqueue(test, &probe);
@@ -198,20 +235,24 @@ static void attack_dns_flood(struct kunit *test)
 	};
 	struct attack *a = test->priv;
 
-	beside_dns(test, probe);	/* ARP */
+	beside_dns(test, probe, 0);	/* ARP */
+	beside_dns(test, probe, 3);
 	probe.protocol = IPPROTO_UDP;
-	beside_dns(test, probe);	/* DHCP */
+	beside_dns(test, probe, 0);	/* DHCP */
+	beside_dns(test, probe, 3);
 	probe.protocol = IPPROTO_ICMPV6;
 	a->ipv6 = true;
-	beside_dns(test, probe);
+	beside_dns(test, probe, 0);
 	a->ipv6 = false;
 }
 
 static struct kunit_case lasack_burst_cases[] = {
 	KUNIT_CASE(attack_acks_in_bursts),
 	KUNIT_CASE(attack_lessons_first),
+	KUNIT_CASE(attack_stepping_back),
 	KUNIT_CASE(attack_retreating_acks),
 	KUNIT_CASE(attack_stretched_acks),
+	KUNIT_CASE(attack_many_merged_acks),
 	KUNIT_CASE(attack_dns_flood),
 	{}
 };
