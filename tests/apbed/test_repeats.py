@@ -3,14 +3,19 @@
 
 from __future__ import annotations
 
+import compileall
 import dataclasses
 import json
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from apbed.analysis import summary
+from apbed.checkout import GUEST, PACKAGE
+from apbed.kernels import ram_disk
 from apbed.run import bench, runner
 from apbed.scenario import catalogue, parse
 from tests.experiments import repeats
@@ -43,10 +48,16 @@ qdisc = "pfifo limit 100"
 def test_a_cell_repeats(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, phy: str, qdisc: str, seconds: int
 ) -> None:
-    """The second run is deeper, has a larger environment and a busy machine."""
+    """The second run is deeper, has a larger environment and a busy machine.
+
+    And its guest finds no compiled scripts.
+    """
     words = [f"medium.phy={phy}", f"ap.qdisc={qdisc}", f"duration_s={seconds}"]
     plan = parse.load(catalogue.find(str(repeats.SCENARIO)), [*words, "warmup_s=0", "seed=1"])
+    monkeypatch.setattr(runner, "GUEST", guest_scripts(tmp_path / "compiled"))
+    assert compileall.compile_dir(tmp_path / "compiled", quiet=1)
     runner.run_all(plan, repeats.place(tmp_path, "quiet"), jobs=1)
+    monkeypatch.setattr(runner, "GUEST", guest_scripts(tmp_path / "plain"))
     monkeypatch.setenv("LAB_TEST_LARGE", "x" * 100000)
     with repeats.busy_processors():
         runner.run_all(plan, repeats.place(tmp_path, "deep"), jobs=1)
@@ -55,6 +66,19 @@ def test_a_cell_repeats(
     }
     assert [len(runs) for runs in found.values()] == [1, 1]
     assert repeats.differences(found) == []
+
+
+def test_the_guests_python_writes_nothing_beside_its_scripts() -> None:
+    """Each attempt would take time in a guest, but only where nothing is compiled yet."""
+    words = [*ram_disk.GUEST_PYTHON, "-c", "import sys; print(sys.dont_write_bytecode)"]
+    assert subprocess.run(words, capture_output=True, text=True).stdout == "True\n"
+
+
+def guest_scripts(to: Path) -> Path:
+    """A copy of the guest's scripts and of what they import, without what Python compiled."""
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(PACKAGE, to / PACKAGE.name, ignore=ignored)
+    return shutil.copytree(GUEST, to / GUEST.name, ignore=ignored)
 
 
 def eight(tmp_path: Path, *settings: str) -> dict[str, Any]:

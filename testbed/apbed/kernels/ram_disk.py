@@ -39,6 +39,10 @@ PROGRAMS = (
     *("insmod", "modprobe", "ip", "tc", "iw", "ethtool", "sysctl", "hostapd", "wpa_supplicant"),
 )
 PYTHON = Path("/usr/bin/python3")
+# -I -S: neither the host's environment nor its installed packages have a say. -B: nothing is
+# written beside the scripts. The guest may not, and each attempt took a microsecond of its time,
+# so a checkout without __pycache__ gave other digests than one with it.
+GUEST_PYTHON = (str(PYTHON), "-I", "-S", "-B")
 REGULATORY = (Path("/lib/firmware/regulatory.db"), Path("/lib/firmware/regulatory.db.p7s"))
 INIT = (GUEST / "ram_init.sh", GUEST / "session.sh")
 # Of the kernel's own: to build a cell, to let out its results; of a pattern all, for tc to find.
@@ -154,8 +158,7 @@ def pack(guest: RamGuest, scratch: Path) -> Path:
         add(path, root, OUT / path.name)
     _add_modules(root, guest)
     _compile(root)
-    # -I -S: neither the host's environment nor its installed packages have a say.
-    words = [str(PYTHON), "-I", "-S", str(inside(guest.script)), *guest.words]
+    words = [*GUEST_PYTHON, str(inside(guest.script)), *guest.words]
     first = shlex.join(["/bin/sh", str(inside(INIT[0])), str(OUT), *words])
     (root / "init").write_text(f"#!/bin/sh\nexec {first}\n")
     (root / "init").chmod(0o755)

@@ -106,9 +106,7 @@ class LabMachine:
 
     def boot(self, order: Order, watchdog: Watchdog) -> Boot:
         """The host's file system is the guest's root, so nothing is copied."""
-        # -I -S: neither the host's environment nor its installed packages have a say.
-        command = [str(ram_disk.PYTHON), "-I", "-S", str(order.script)]
-        command.append(str(order.run_dir))
+        command = [*ram_disk.GUEST_PYTHON, str(order.script), str(order.run_dir)]
         console = order.run_dir / "console.log"
         guest = lab.Guest(
             self.kernel,
