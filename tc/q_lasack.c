@@ -19,7 +19,7 @@ static const char lasack_usage[] =
 	"                  [ quantum { off | BYTES } ] [ floor { off | PERCENT } ]\n"
 	"                  [ observe { on | off } ] [ inflight { auto | off | PACKETS } ]\n"
 	"                  [ mode { default | paper } ] [ fair { flow | station } ]\n"
-	"                  [ overhead { auto | BYTES } ]\n"
+	"                  [ overhead { auto | BYTES } ] [ target { off | TIME } ]\n"
 	"  limit         most packets queued, 1 to 1048576; default: the device's\n"
 	"                txqueuelen, at most 300 on Wi-Fi\n"
 	"  memory_limit  most memory they may use, 64k to 4294967295 bytes; default: 32m\n"
@@ -42,6 +42,8 @@ static const char lasack_usage[] =
 	"                flows of each; default: station on Wi-Fi, else flow\n"
 	"  overhead      the least number of bytes a packet is charged, 0 to 65535;\n"
 	"                default: auto, which is 640 on Wi-Fi, else 84\n"
+	"  target        how long the packets of a flow should wait at most: senders are\n"
+	"                told to send less, 1ms to 10s; default: off\n"
 	"Example: tc qdisc replace dev wlan0 root lasack limit 100 inflight auto\n";
 
 static const struct option_word lasack_inflight_words[] = {
@@ -96,6 +98,7 @@ static const struct qdisc_option lasack_options[] = {
 	{ "mode", TCA_LASACK_MODE, UNIT_WORD, 0, 0, lasack_modes },
 	{ "fair", TCA_LASACK_FAIR, UNIT_WORD, 0, 0, lasack_fair },
 	{ "overhead", TCA_LASACK_OVERHEAD, UNIT_BYTES, 0, TC_LASACK_OVERHEAD_MAX, lasack_auto },
+	{ "target", TCA_LASACK_TARGET, UNIT_TIME, 1, TC_LASACK_TARGET_MAX, lasack_off },
 	{ .name = NULL },
 };
 
@@ -152,6 +155,11 @@ static int lasack_print_xstats(struct qdisc_util *qu, FILE *f,
 	print_count("stations", "  stations %" PRIu64, st.stations);
 	print_count("overhead_bytes", " overhead %" PRIu64 "b", st.overhead);
 	print_count("resynchronised", " resynchronised %" PRIu64, st.resynchronised);
+	print_nl();
+	print_count("late", "  late %" PRIu64, st.late);
+	print_count("marked", " marked %" PRIu64, st.marked);
+	print_count("thinned", " thinned %" PRIu64, st.thinned);
+	print_count("windows", " windows %" PRIu64, st.windows);
 	print_nl();
 	print_count("not_ip", "  not_ip %" PRIu64, st.not_ip);
 	print_count("portless", " portless %" PRIu64, st.portless);

@@ -54,14 +54,16 @@ static void segment_canonical(struct tcp_segment *seg, __be16 sport, __be16 dpor
 	key->class = seg->class;
 }
 
-/* What the TCP header says, of a segment with @payload bytes. */
-static void segment_set_tcp(struct tcp_segment *seg, const struct tcphdr *th, u32 payload)
+/* What the TCP header, which begins at @offset, says of a segment with @payload bytes. */
+static void segment_set_tcp(struct tcp_segment *seg, const struct tcphdr *th, u32 payload,
+			    u32 offset)
 {
 	seg->flags = tcp_flag_byte(th);
 	seg->pure_ack = !payload && (seg->flags & (TCPHDR_ACK | TCPHDR_SYN | TCPHDR_FIN |
 						   TCPHDR_RST)) == TCPHDR_ACK;
 	seg->payload = payload;
 	seg->ack_seq = ntohl(th->ack_seq);
+	seg->transport = offset;
 }
 
 static int segment_parse_tcp(const struct sk_buff *skb, int offset,
@@ -82,7 +84,7 @@ static int segment_parse_tcp(const struct sk_buff *skb, int offset,
 
 	*sport = th->source;
 	*dport = th->dest;
-	segment_set_tcp(seg, th, length - header);
+	segment_set_tcp(seg, th, length - header, offset);
 	return SEGMENT_TCP;
 }
 
@@ -372,7 +374,7 @@ static bool segment_parse_fast_ipv4(const struct sk_buff *skb, struct tcp_segmen
 	seg->key.words[2] = 0;
 	seg->key.words[3] = (__force u64)cpu_to_be64(mapped | max(source, dest));
 	segment_set_ports(seg, th, ETH_P_IP);
-	segment_set_tcp(seg, th, length - sizeof(*ih) - th->doff * 4);
+	segment_set_tcp(seg, th, length - sizeof(*ih) - th->doff * 4, ETH_HLEN + sizeof(*ih));
 	return true;
 }
 
@@ -401,7 +403,7 @@ static bool segment_parse_fast_ipv6(const struct sk_buff *skb, struct tcp_segmen
 	seg->key.addr[seg->reversed] = ih->saddr;
 	seg->key.addr[!seg->reversed] = ih->daddr;
 	segment_set_ports(seg, th, ETH_P_IPV6);
-	segment_set_tcp(seg, th, length - th->doff * 4);
+	segment_set_tcp(seg, th, length - th->doff * 4, ETH_HLEN + sizeof(*ih));
 	return true;
 }
 

@@ -61,6 +61,7 @@ struct tcp_segment {
 	u8	pure_ack;	/* ACK, no payload, no SYN, FIN or RST */
 	u32	payload;	/* bytes above the transport (or network) header */
 	u32	ack_seq;	/* the next byte the sender of this packet expects */
+	u32	transport;	/* where the TCP header begins, bytes from skb->data */
 };
 
 static inline bool segment_key_equal(const struct segment_key *a, const struct segment_key *b)

@@ -31,6 +31,7 @@
 #include <linux/limits.h>
 #include <linux/minmax.h>
 #include "lasack/lasack_ack.h"
+#include "lasack/lasack_aqm.h"
 #include "lasack/lasack_charge.h"
 
 /* The default rules need one position, and the second number for the candidate. */
@@ -100,30 +101,26 @@ static bool lasack_flow_retreat(struct lasack_queue *q, struct lasack_flow *flow
 	return true;
 }
 
-/* The position moves to the candidate, and the other way round. Return: bytes to charge. */
-static u32 lasack_flow_move(struct lasack_queue *q, struct lasack_flow *flow,
-			    const struct tcp_segment *seg)
+/* The position moves to the candidate, and the other way round. Nothing is charged. */
+static void lasack_flow_move(struct lasack_queue *q, struct lasack_flow *flow,
+			     const struct tcp_segment *seg)
 {
-	u32 was = flow->last_ack[LASACK_POSITION], advance = seg->ack_seq - was;
-	bool ahead = seg->reversed == flow->ack_reversed && advance <= LASACK_WINDOW;
-
+	flow->last_ack[LASACK_CANDIDATE] = flow->last_ack[LASACK_POSITION];
 	flow->last_ack[LASACK_POSITION] = seg->ack_seq;
-	flow->last_ack[LASACK_CANDIDATE] = was;
 	flow->doubt_reversed = flow->ack_reversed;
 	flow->ack_reversed = seg->reversed;
-	if (ahead)
-		return advance;
-	lasack_flow_take_back(q, flow, 0);
+	lasack_flow_settle_all(q, flow);
 	flow->refundable = 0;
 	flow->returned = 0;
 	flow->prepaid = 0;
 	q->resynchronised++;
-	return 0;
+	if (unlikely(q->aqm))
+		lasack_aqm_give_up(q, flow);
 }
 
-/* The ACK @seg is strange. Return: bytes to charge. */
-static u32 lasack_flow_doubt(struct lasack_queue *q, struct lasack_flow *flow,
-			     const struct tcp_segment *seg)
+/* The ACK @seg is strange. */
+static void lasack_flow_doubt(struct lasack_queue *q, struct lasack_flow *flow,
+			      const struct tcp_segment *seg)
 {
 	u32 advance = seg->ack_seq - flow->last_ack[LASACK_CANDIDATE];
 	bool near = flow->ack_seen & BIT(LASACK_CANDIDATE) &&
@@ -131,14 +128,15 @@ static u32 lasack_flow_doubt(struct lasack_queue *q, struct lasack_flow *flow,
 		    (advance <= LASACK_WINDOW || -advance <= LASACK_OVERTAKEN);
 
 	if (unlikely(flow->pending > LASACK_PENDING_MOST))
-		return 0;
-	if (near && !flow->votes)
-		return lasack_flow_move(q, flow, seg);
+		return;
+	if (near && !flow->votes) {
+		lasack_flow_move(q, flow, seg);
+		return;
+	}
 	flow->votes -= near;
 	flow->last_ack[LASACK_CANDIDATE] = seg->ack_seq;
 	flow->doubt_reversed = seg->reversed;
 	flow->ack_seen |= BIT(LASACK_CANDIDATE);
-	return 0;
 }
 
 /* So far ahead an ACK may move the position. */
@@ -177,20 +175,24 @@ u32 lasack_flow_acked(struct lasack_queue *q, struct lasack_flow *flow,
 		flow->last_ack[LASACK_POSITION] = seg->ack_seq;
 		return 0;
 	}
-	if (unlikely(seg->reversed != flow->ack_reversed))
-		return lasack_flow_doubt(q, flow, seg);
+	if (unlikely(seg->reversed != flow->ack_reversed)) {
+		lasack_flow_doubt(q, flow, seg);
+		return 0;
+	}
 	advance = seg->ack_seq - flow->last_ack[LASACK_POSITION];
 	believed = lasack_flow_believed(flow);
-	if (likely(advance <= believed))
+	if (likely(advance <= believed)) {
 		advance = lasack_flow_advance(flow, seg->ack_seq, advance);
-	else if (-advance <= LASACK_OVERTAKEN ||
-		 lasack_flow_retreat(q, flow, seg->ack_seq, -advance))
+	} else if (-advance <= LASACK_OVERTAKEN ||
+		   lasack_flow_retreat(q, flow, seg->ack_seq, -advance)) {
 		advance = 0;
-	else if (advance <= LASACK_WINDOW && flow->pending <= LASACK_PENDING_MOST)
+	} else if (advance <= LASACK_WINDOW && flow->pending <= LASACK_PENDING_MOST) {
 		return lasack_flow_advance(flow, flow->last_ack[LASACK_POSITION] + believed,
 					   believed);
-	else
-		return lasack_flow_doubt(q, flow, seg);
+	} else {
+		lasack_flow_doubt(q, flow, seg);
+		return 0;
+	}
 	if (flow->votes < LASACK_VOTES)
 		flow->votes++;
 	return advance;

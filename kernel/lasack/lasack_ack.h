@@ -7,8 +7,6 @@
 
 /* An ACK that is so far behind the position was overtaken by another. */
 #define LASACK_OVERTAKEN	(64U << 10)
-/* After a loss an ACK may acknowledge so much: a window. */
-#define LASACK_WINDOW	(8U << 20)
 /* So many more ACKs elsewhere than near the position move it, if there were many near it. */
 #define LASACK_VOTES	63
 /*

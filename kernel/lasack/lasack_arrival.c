@@ -17,6 +17,7 @@
 #include <linux/minmax.h>
 #include <linux/slab.h>
 #include "lasack/lasack_ack.h"
+#include "lasack/lasack_aqm.h"
 #include "lasack/lasack_charge.h"
 #include "lasack/lasack_newcomer.h"
 #include "lasack/lasack_observe.h"
@@ -146,6 +147,7 @@ static void lasack_queue_append(struct lasack_queue *q, struct lasack_flow *flow
 		.refunds = flow->refunds,
 		.cost = cost,
 		.gso = skb_is_gso(skb),
+		.pure_ack = seg->pure_ack,
 	};
 	if (unlikely(seg->fin || seg->rst) && !flow->shared) {
 		lasack_cb(skb)->fin = seg->fin;
@@ -250,6 +252,8 @@ struct lasack_flow *lasack_queue_add(struct lasack_queue *q, struct sk_buff *skb
 				lasack_order_lowered(q, flow);
 		}
 		flow->opening |= flow->is_new && !q->shape.paper;
+		if (unlikely(q->aqm) && seg->ack)
+			lasack_aqm_accepted(q, flow, skb, seg);
 	}
 	if (!flow->head)
 		lasack_queue_wake(q, flow, skb);

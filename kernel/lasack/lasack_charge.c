@@ -31,6 +31,7 @@
 #include <linux/bits.h>
 #include <linux/minmax.h>
 #include <linux/netdevice.h>
+#include "lasack/lasack_aqm.h"
 #include "lasack/lasack_charge.h"
 #include "lasack/lasack_newcomer.h"
 
@@ -85,6 +86,8 @@ void lasack_flow_new_life(struct lasack_queue *q, struct lasack_flow *flow)
 	flow->opened = 0;
 	flow->aborted = 0;
 	flow->entry.finished = 0;
+	if (unlikely(q->aqm))
+		lasack_aqm_forget(q, flow);
 	if (flow->head)
 		lasack_account_begin(q, lasack_flow_level(q, flow), &flow->account);
 	else
@@ -188,23 +191,33 @@ bool lasack_flow_may_take_back(struct lasack_queue *q, const struct lasack_flow 
 }
 
 /**
+ * lasack_flow_settle_all() - ACKs of the flow were forged
+ * @q: the queue
+ * @flow: the flow
+ *
+ * Nobody knows which of the waiting ACKs are forged, so from now on nothing is left for them to
+ * be charged with.
+ */
+void lasack_flow_settle_all(struct lasack_queue *q, struct lasack_flow *flow)
+{
+	lasack_flow_settle(q, flow, flow->pending);
+	flow->account.surplus = 0;
+	flow->refunds++;
+}
+
+/**
  * lasack_flow_take_back() - the flow is charged less, because ACKs were forged
  * @q: the queue
  * @flow: the flow
  * @bytes: that much less
- *
- * Nobody knows which of the waiting ACKs are forged, so from now on nothing is left for them to
- * be charged with.
  */
 void lasack_flow_take_back(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes)
 {
 	u64 was;
 
-	lasack_flow_settle(q, flow, flow->pending);
-	flow->refunds++;
+	lasack_flow_settle_all(q, flow);
 	was = lasack_flow_bytes(flow);
 	flow->received -= min_t(u64, bytes, flow->received);
-	flow->account.surplus = 0;
 	lasack_flow_count(q, flow, was);
 	/* Its credit was for bytes that it was charged. */
 	if (unlikely(lasack_flow_bytes(flow) < LASACK_CREDIT))

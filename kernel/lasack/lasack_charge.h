@@ -37,6 +37,7 @@ u32 lasack_flow_cost(const struct lasack_queue *q, struct lasack_flow *flow,
 void lasack_flow_charge_acked(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes);
 void lasack_flow_charge_sent(struct lasack_queue *q, struct lasack_flow *flow,
 			     const struct lasack_skb_cb *cb);
+void lasack_flow_settle_all(struct lasack_queue *q, struct lasack_flow *flow);
 void lasack_flow_take_back(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes);
 bool lasack_flow_may_take_back(struct lasack_queue *q, const struct lasack_flow *flow, u32 bytes);
 void lasack_flow_lost_last(struct lasack_queue *q, struct lasack_flow *flow);

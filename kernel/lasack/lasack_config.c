@@ -65,6 +65,7 @@ static const struct nla_policy lasack_policy[TCA_LASACK_MAX + 1] = {
 	[TCA_LASACK_MODE]	= NLA_POLICY_MAX(NLA_U32, __TC_LASACK_MODES - 1),
 	[TCA_LASACK_FAIR]	= NLA_POLICY_MAX(NLA_U32, __TC_LASACK_FAIR - 1),
 	[TCA_LASACK_OVERHEAD]	= { .type = NLA_U32 },
+	[TCA_LASACK_TARGET]	= NLA_POLICY_MAX(NLA_U32, TC_LASACK_TARGET_MAX),
 };
 
 static int lasack_refuse(const struct nlattr *attr, struct netlink_ext_ack *extack)
@@ -102,6 +103,9 @@ static int lasack_refuse(const struct nlattr *attr, struct netlink_ext_ack *exta
 		break;
 	case TCA_LASACK_FAIR:
 		NL_SET_ERR_MSG_ATTR(extack, attr, "fair: give 0 (flow) or 1 (station)");
+		break;
+	case TCA_LASACK_TARGET:
+		NL_SET_ERR_MSG_ATTR(extack, attr, "target: give 1 to 10000 ms, or 0");
 		break;
 	case TCA_LASACK_OVERHEAD:
 		NL_SET_ERR_MSG_ATTR(extack, attr, "overhead: give 0 to 65535 bytes, or auto");
@@ -173,7 +177,7 @@ static void lasack_get(u32 *value, const struct nlattr *attr)
 		*value = nla_get_u32(attr);
 }
 
-/* Who shares: the paper knows flows alone. Return: 0 or -EINVAL. */
+/* What the mode decides: the paper knows flows alone, and no target. Return: 0 or -EINVAL. */
 static int lasack_get_mode(struct lasack_config *config, const struct net_device *dev,
 			   struct nlattr **tb, struct netlink_ext_ack *extack)
 {
@@ -182,6 +186,14 @@ static int lasack_get_mode(struct lasack_config *config, const struct net_device
 		config->fair = config->mode == TC_LASACK_MODE_PAPER ? TC_LASACK_FAIR_FLOW :
 								      lasack_default_fair(dev);
 	lasack_get(&config->fair, tb[TCA_LASACK_FAIR]);
+	if (tb[TCA_LASACK_MODE] && config->mode == TC_LASACK_MODE_PAPER)
+		config->target = 0;
+	lasack_get(&config->target, tb[TCA_LASACK_TARGET]);
+	if (config->mode == TC_LASACK_MODE_PAPER && config->target) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_LASACK_TARGET],
+				    "target: give 0, or mode default: the paper knows no target");
+		return -EINVAL;
+	}
 	if (config->mode == TC_LASACK_MODE_PAPER && config->fair != TC_LASACK_FAIR_FLOW) {
 		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_LASACK_FAIR],
 				    "fair: give flow, or mode default: the paper knows no stations");
@@ -250,6 +262,7 @@ int lasack_config_put(const struct lasack_config *config, struct sk_buff *skb)
 	    nla_put_u32(skb, TCA_LASACK_MODE, config->mode) ||
 	    nla_put_u32(skb, TCA_LASACK_FAIR, config->fair) ||
 	    nla_put_u32(skb, TCA_LASACK_OVERHEAD, config->overhead) ||
+	    nla_put_u32(skb, TCA_LASACK_TARGET, config->target) ||
 	    nla_put_u32(skb, TCA_LASACK_INFLIGHT, config->inflight))
 		return -EMSGSIZE;
 	return 0;
@@ -264,6 +277,7 @@ struct lasack_shape lasack_config_shape(const struct lasack_config *config)
 		.by_station = config->fair == TC_LASACK_FAIR_STATION,
 		.runs = config->quantum,
 		.floor = config->floor,
+		.aqm = config->target,
 	};
 }
 

@@ -83,7 +83,8 @@ struct lasack_skb_cb {
 		refunds:6,	/* of its flow when it came */
 		gso:1,		/* it has several segments */
 		fin:1,
-		rst:1;
+		rst:1,
+		pure_ack:1;
 };
 
 static inline struct lasack_skb_cb *lasack_cb(const struct sk_buff *skb)

@@ -23,6 +23,7 @@
  */
 #include <linux/minmax.h>
 #include <linux/prefetch.h>
+#include "lasack/lasack_aqm.h"
 #include "lasack/lasack_charge.h"
 #include "lasack/lasack_newcomer.h"
 #include "lasack/lasack_order.h"
@@ -205,6 +206,15 @@ static bool lasack_queue_control_is_next(struct lasack_queue *q)
 	return true;
 }
 
+/* The AQM drops the first packet of the flow, which has others. */
+static void lasack_queue_discard(struct lasack_queue *q, struct lasack_flow *flow)
+{
+	struct sk_buff *skb = lasack_queue_take(q, flow, false);
+
+	skb->next = q->aqm->discarded;
+	q->aqm->discarded = skb;
+}
+
 /* There are control packets. Return: of their flows that of the least sum. */
 static struct lasack_flow *lasack_queue_control(struct lasack_queue *q)
 {
@@ -222,7 +232,7 @@ static struct lasack_flow *lasack_queue_control(struct lasack_queue *q)
 	return least;
 }
 
-/* There are control packets. Return: of their flows that with the most of them. */
+/* Return: of the flows of control packets that with the most of them. */
 static struct lasack_flow *lasack_queue_control_longest(struct lasack_queue *q)
 {
 	struct lasack_flow *longest = lasack_shared(q, 0);
@@ -260,6 +270,8 @@ struct sk_buff *lasack_queue_serve(struct lasack_queue *q)
 		if (q->shape.floor)
 			q->waiting_since[lasack_flow_number(q, flow)] = q->now;
 	}
+	if (unlikely(q->aqm) && !lasack_is_control(flow))
+		lasack_aqm_serve(q, flow, lasack_queue_discard);
 	if (q->shape.floor)
 		q->floor_credit += (u64)q->floor * lasack_service(flow->head);
 	return lasack_queue_take(q, flow, true);
@@ -277,10 +289,12 @@ struct sk_buff *lasack_queue_serve(struct lasack_queue *q)
  */
 struct sk_buff *lasack_queue_push_out(struct lasack_queue *q)
 {
+	struct lasack_flow *longest = lasack_queue_control_longest(q);
+
 	if (q->control_packets &&
 	    (!q->packets || (!q->shape.paper && q->control_sum > q->level.high &&
-			     lasack_queue_control_longest(q)->account.packets > 1)))
-		return lasack_queue_take(q, lasack_queue_control_longest(q), false);
+			     longest->account.packets > 1)))
+		return lasack_queue_take(q, longest, false);
 	if (!q->packets)
 		return NULL;
 	if (!q->dropping) {

@@ -10,6 +10,7 @@
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
+#include "lasack/lasack_aqm.h"
 #include "lasack/lasack_charge.h"
 #include "lasack/lasack_newcomer.h"
 #include "lasack/lasack_order.h"
@@ -297,6 +298,11 @@ static int lasack_queue_init(struct lasack_queue *q)
 		if (!q->stations || !q->nodes)
 			return -ENOMEM;
 	}
+	if (q->shape.aqm) {
+		q->aqm = lasack_aqm_create(places);
+		if (!q->aqm)
+			return -ENOMEM;
+	}
 	if (!q->shape.floor)
 		return 0;
 	q->waiting_since = kvcalloc(places, sizeof(*q->waiting_since), GFP_KERNEL);
@@ -361,5 +367,6 @@ void lasack_queue_free(struct lasack_queue *q)
 	kvfree(q->stations);
 	kvfree(q->nodes);
 	kvfree(q->waiting_since);
+	kvfree(q->aqm);
 	kfree(q);
 }

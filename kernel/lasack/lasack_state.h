@@ -11,6 +11,7 @@
 #include "lasack/lasack_station.h"
 #include "lasack/lasack_sum.h"
 
+struct lasack_aqm;
 struct lasack_observer;
 
 /* Flows that many packets share, behind those of the table. */
@@ -21,11 +22,13 @@ enum lasack_shared {
 	LASACK_DHCP,
 	LASACK_DNS,
 	__LASACK_CONTROL,
-	LASACK_OTHER = __LASACK_CONTROL,		/* IP that cannot be parsed */
+	LASACK_OTHER = __LASACK_CONTROL, /* IP that cannot be parsed */
 	LASACK_OVERFLOW,	/* more flows with packets than the table holds */
 	__LASACK_SHARED
 };
 
+/* After a loss an ACK may acknowledge so much: a window. */
+#define LASACK_WINDOW	(8U << 20)
 /* A flow with at least so many bytes is large. */
 #define LASACK_LARGE	100000
 
@@ -36,6 +39,7 @@ struct lasack_shape {
 	bool	by_station;	/* first the stations have equal service, then their flows */
 	bool	runs;		/* a station is served in runs */
 	bool	floor;		/* there is a share for those waiting longest */
+	bool	aqm;		/* no flow's own packets wait for long */
 };
 
 /* How long packets waited, ns. */
@@ -82,6 +86,7 @@ struct lasack_queue {
 	u32			drop_below;	/* packets: with fewer, drop is not kept */
 	struct lasack_tournament drop;		/* to push out of: as order */
 
+	struct lasack_aqm	*aqm;		/* NULL: off */
 	struct lasack_observer	*observer;	/* NULL: off */
 	u64			overflow;
 	u64			resynchronised;	/* ACKs after which counting began anew */

@@ -44,7 +44,7 @@ static void lasack_station_take(struct lasack_stations *stations, struct lasack_
 }
 
 /* How well the place suits another station; 0: not at all. */
-static u32 lasack_station_is_free(const struct lasack_station *station, u32 now)
+static u32 lasack_station_suits(const struct lasack_station *station, u32 now)
 {
 	if (!station->known)
 		return 3;
@@ -67,15 +67,15 @@ struct lasack_station *lasack_station_of(struct lasack_stations *stations,
 	u64 address = lasack_station_address(skb);
 	u32 first = jhash_2words(address, address >> 32, stations->secret), i;
 	struct lasack_station *station, *free = NULL;
-	u32 is_free, best = 0;
+	u32 suits, best = 0;
 
 	for (i = 0; i < LASACK_STATION_PROBES; i++) {
 		station = &stations->place[(first + i) % LASACK_STATIONS];
 		if (station->known && station->address == address)
 			return station;
-		is_free = lasack_station_is_free(station, now);
-		if (is_free > best) {
-			best = is_free;
+		suits = lasack_station_suits(station, now);
+		if (suits > best) {
+			best = suits;
 			free = station;
 		}
 	}

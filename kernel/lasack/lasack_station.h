@@ -14,7 +14,7 @@
 #define LASACK_STATION_SHARED	LASACK_STATIONS
 
 /* Without packets for so long, a station loses its place to another; in the queue's time. */
-#define LASACK_STATION_IDLE	(5 * NSEC_PER_SEC >> FLOW_TIME_SHIFT)
+#define LASACK_STATION_IDLE	(5ULL * NSEC_PER_SEC >> FLOW_TIME_SHIFT)
 
 /* A flow in its station's order. */
 struct lasack_node {

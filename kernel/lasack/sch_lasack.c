@@ -28,6 +28,7 @@
 #include <net/sch_generic.h>
 #include "common/tcp_segment.h"
 #include "inflight/inflight.h"
+#include "lasack/lasack_aqm.h"
 #include "lasack/lasack_config.h"
 #include "lasack/lasack_observe.h"
 #include "lasack/lasack_queue.h"
@@ -172,18 +173,43 @@ static int lasack_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 /* Time goes on while packets go, but who reads the clock for each has the cost of it. */
 static void lasack_dequeue_advance(struct lasack_sched_data *q)
 {
-	if (q->config.floor || q->config.halflife || q->served++ % LASACK_DELAY_SAMPLE == 0)
+	if (q->config.floor || q->config.halflife || q->config.target ||
+	    q->served++ % LASACK_DELAY_SAMPLE == 0)
 		lasack_queue_advance(q->queue, ktime_get_ns());
 	else
 		q->queue->timed = false;
 }
 
+/* Frees what the AQM has discarded. At least the packet that is about to be sent still counts. */
+static noinline void lasack_discard(struct Qdisc *sch, struct sk_buff *list)
+{
+	unsigned int packets = 0, bytes = 0;
+	struct sk_buff *skb;
+
+	for (skb = list; skb; skb = skb->next) {
+		qdisc_qstats_backlog_dec(sch, skb);
+		qdisc_qlen_dec(sch);
+		__qdisc_qstats_drop(sch, lasack_segs(skb));
+		packets++;
+		bytes += qdisc_pkt_len(skb);
+	}
+	qdisc_tree_reduce_backlog(sch, packets, bytes);
+	kfree_skb_list(list);
+}
+
 static struct sk_buff *lasack_choose(struct Qdisc *sch)
 {
 	struct lasack_sched_data *q = qdisc_priv(sch);
+	struct lasack_queue *queue = q->queue;
+	struct sk_buff *skb;
 
 	lasack_dequeue_advance(q);
-	return lasack_queue_serve(q->queue);
+	skb = lasack_queue_serve(queue);
+	if (unlikely(queue->aqm && queue->aqm->discarded)) {
+		lasack_discard(sch, queue->aqm->discarded);
+		queue->aqm->discarded = NULL;
+	}
+	return skb;
 }
 
 static struct sk_buff *lasack_dequeue(struct Qdisc *sch)
@@ -261,6 +287,8 @@ static void lasack_commit(struct Qdisc *sch, const struct lasack_config *config)
 	queue->quantum = config->quantum;
 	queue->overhead = lasack_config_overhead(config, qdisc_dev(sch));
 	lasack_queue_set_floor(queue, config->floor);
+	if (queue->aqm)
+		lasack_aqm_set(queue->aqm, config->target, psched_mtu(qdisc_dev(sch)));
 	flow_table_set_idle(queue->table, (u64)config->idle * NSEC_PER_MSEC);
 	lasack_queue_set_halflife(queue, (u64)config->halflife * NSEC_PER_MSEC);
 }
@@ -268,7 +296,7 @@ static void lasack_commit(struct Qdisc *sch, const struct lasack_config *config)
 static bool lasack_shape_differs(const struct lasack_shape *a, const struct lasack_shape *b)
 {
 	return a->flows != b->flows || a->paper != b->paper || a->by_station != b->by_station ||
-	       a->runs != b->runs || a->floor != b->floor;
+	       a->runs != b->runs || a->floor != b->floor || a->aqm != b->aqm;
 }
 
 static int lasack_change(struct Qdisc *sch, struct nlattr *opt,
@@ -392,6 +420,12 @@ static void lasack_copy_stats(const struct lasack_sched_data *q, struct tc_lasac
 	st->resynchronised = queue->resynchronised;
 	st->stations = queue->stations ? queue->stations->count : 0;
 	st->overhead = queue->overhead;
+	if (queue->aqm) {
+		st->late = queue->aqm->codel_stats.drop_count;
+		st->marked = queue->aqm->codel_stats.ecn_mark;
+		st->thinned = queue->aqm->thinned;
+		st->windows = queue->aqm->windows;
+	}
 	if (!queue->observer)
 		return;
 	st->observed = READ_ONCE(queue->observer->packets);

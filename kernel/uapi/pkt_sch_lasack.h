@@ -18,6 +18,7 @@
 #define TC_LASACK_FLOOR_MAX	100U		/* percent */
 #define TC_LASACK_TIME_MIN	100U		/* ms, of all times but 0: off */
 #define TC_LASACK_TIME_MAX	86400000U	/* ms: a day */
+#define TC_LASACK_TARGET_MAX	10000U		/* ms */
 #define TC_LASACK_OVERHEAD_MAX	65535U		/* bytes */
 #define TC_LASACK_OVERHEAD_AUTO	4294967295U	/* as the device needs */
 
@@ -47,6 +48,7 @@ enum {
 	TCA_LASACK_MODE,	/* u32: enum tc_lasack_mode */
 	TCA_LASACK_FAIR,	/* u32: enum tc_lasack_fair */
 	TCA_LASACK_OVERHEAD,	/* u32: bytes, or TC_LASACK_OVERHEAD_AUTO */
+	TCA_LASACK_TARGET,	/* u32: 1..TC_LASACK_TARGET_MAX ms, or 0: off */
 	__TCA_LASACK_MAX
 };
 
@@ -114,6 +116,12 @@ struct tc_lasack_xstats {
 	__u64	resynchronised;	/* times that implausible ACKs made counting begin anew */
 	__u32	stations;	/* whose attained service is remembered */
 	__u32	overhead;	/* bytes that a packet counts for at least */
+
+	/* with a target */
+	__u64	late;		/* packets dropped because their flow's waited for too long */
+	__u64	marked;		/* packets marked instead (ECN) */
+	__u64	thinned;	/* ACKs that gave way to later ones */
+	__u64	windows;	/* ACKs that allow the sender less than the receiver does */
 };
 
 #endif

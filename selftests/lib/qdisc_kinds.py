@@ -65,6 +65,8 @@ KINDS: dict[str, tuple[Option, ...]] = {
                kernel_range="1 (station)"),
         Option("overhead", 12, 0, 65535, "100", tc_range="0 to 65535 bytes or auto",
                kernel_range="0 to 65535 bytes, or auto"),
+        Option("target", 13, 1, 10000, "50ms", "ms", True, "1ms to 10s or off",
+               "1 to 10000 ms"),
     ),
     "inflight": (
         Option("limit", 1, 1, 65535, "3", tc_range="1 to 65535 packets or auto",

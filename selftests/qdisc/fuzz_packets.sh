@@ -33,7 +33,7 @@ options_of() {
 # The rest of what there is to switch on.
 more_options_of() {
 	case $1 in
-	lasack) echo "halflife 200ms quantum 3000 floor 20 idle 100ms observe on" ;;
+	lasack) echo "halflife 200ms quantum 3000 floor 20 idle 100ms observe on target 1ms" ;;
 	inflight) echo "stall 10ms" ;;
 	ackwrr) echo "weights auto" ;;
 	esac

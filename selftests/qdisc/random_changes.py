@@ -63,7 +63,7 @@ class Changes(ABC):
         self.check_lost(before, children, after, given_back)
 
     def _gone(self, values: dict[int, int]) -> set[int]:
-        """Options that are not there after such a change."""
+        """Options that such a change takes away, or switches off."""
         change, gone = self.gone
         return gone if change and change.items() <= values.items() else set()
 
@@ -71,11 +71,13 @@ class Changes(ABC):
 class LasackChanges(Changes):
     """limit and memory_limit may cost packets."""
 
+    gone: ClassVar = ({10: 1}, {13})
     names: ClassVar = {1: "limit", 2: "inflight", 3: "memory_limit", 4: "flows", 5: "idle",
                        6: "halflife", 7: "quantum", 8: "floor", 9: "observe",
-                       10: "mode", 11: "fair", 12: "overhead"}  # fmt: skip
+                       10: "mode", 11: "fair", 12: "overhead", 13: "target"}  # fmt: skip
     bad: ClassVar = ({1: 5, 4: 0}, {1: 5, 8: 101}, {1: 5, 5: 99}, {1: 0}, {1: 5, 10: 2},
-                     {1: 5, 10: 1, 11: 1}, {1: 5, 12: 65536})  # fmt: skip
+                     {1: 5, 10: 1, 11: 1}, {1: 5, 12: 65536}, {1: 5, 13: 10001},
+                     {1: 5, 10: 1, 13: 50})  # fmt: skip
 
     def values(self, rng: random.Random) -> dict[int, int]:
         every = {
@@ -90,12 +92,16 @@ class LasackChanges(Changes):
             9: rng.choice((0, 1)),
             11: rng.choice((0, 1)),
             12: rng.choice((0, 84, 640, 65535, AUTO)),
+            13: rng.choice((0, 1, 100, 10000)),
         }
         values = {
             kind: every[kind] for kind in rng.sample(sorted(every), rng.choice((1, 1, 1, 2, 8)))
         }
         if 11 in values:  # the paper knows flows alone
             values[10] = 0 if values[11] else rng.choice((0, 1))
+        if values.get(13):  # and no target
+            values[10] = 0
+            values.setdefault(11, 0)
         return values
 
     def check_lost(
@@ -107,6 +113,8 @@ class LasackChanges(Changes):
         above = max(0, before.qlen - limit)
         if lost < max(0, above - sent - given_back):
             raise Broken(f"{lost} packets lost, {above} were above the limit")
+        if before.option(13) or after.option(13):  # the AQM drops packets that are late
+            above = max(above, lost)
         if lost > above and _memory(after) + TRUESIZE_MAX <= memory_limit and after.qlen < limit:
             raise Broken(f"{lost} packets lost, {above} were above the limit of packets and"
                          f" {_memory(after)} of {memory_limit} bytes are left")  # fmt: skip

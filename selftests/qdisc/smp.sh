@@ -112,7 +112,7 @@ operations() {
 		near change dev dev0 root lasack limit 1000 inflight auto
 		near change dev dev0 root lasack flows 5 memory_limit 64k
 		near change dev dev0 root lasack flows 1024 idle 100ms memory_limit 32m halflife 100ms
-		near change dev dev0 root lasack quantum 24000 floor 5 observe on
+		near change dev dev0 root lasack quantum 24000 floor 5 observe on target 1ms
 		far replace dev ifb0 root ackwrr inflight 16
 		near replace dev dev0 root handle 1: inflight limit 4
 		near replace dev dev0 parent 1:1 handle 2: lasack limit 50

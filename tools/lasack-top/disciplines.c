@@ -40,6 +40,7 @@ static const struct option lasack_options[] = {
 	{ "mode", TCA_LASACK_MODE, UNIT_NUMBER, "default", "paper", NULL },
 	{ "fair", TCA_LASACK_FAIR, UNIT_NUMBER, "flow", "station", NULL },
 	{ "overhead", TCA_LASACK_OVERHEAD, UNIT_BYTES, NULL, NULL, "auto" },
+	{ "target", TCA_LASACK_TARGET, UNIT_MS, "off", NULL, NULL },
 	{ NULL, 0, 0, NULL, NULL, NULL },
 };
 
@@ -71,6 +72,10 @@ static const struct counter lasack_counters[] = {
 	COUNTER(lasack, "stations", stations, ADD),
 	COUNTER(lasack, "overhead_bytes", overhead, LARGEST),
 	COUNTER(lasack, "resynchronised", resynchronised, ADD),
+	COUNTER(lasack, "late", late, ADD),
+	COUNTER(lasack, "marked", marked, ADD),
+	COUNTER(lasack, "thinned", thinned, ADD),
+	COUNTER(lasack, "windows", windows, ADD),
 	BELOW,
 	{ NULL, 0, 0, ADD, COUNT },
 };

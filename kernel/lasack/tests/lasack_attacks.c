@@ -362,7 +362,6 @@ static void attack_requeued(struct kunit *test)
 	}
 	attack_set_limit(test, was);
 	attack_drain(test);
-	memset(a->queued, 0, sizeof(a->queued));
 	KUNIT_EXPECT_EQ(test, sch->q.qlen, 0U);
 	KUNIT_EXPECT_EQ(test, sch->qstats.backlog, 0U);
 }

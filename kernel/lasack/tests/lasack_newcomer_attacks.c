@@ -117,7 +117,6 @@ static void attack_new_ports_in(struct kunit *test, u32 limit, u32 each)
 {
 	u32 i, j, n = 0, served[__MARKS] = {};
 	struct packet p = download(ATTACKER, 0);
-	struct attack *a = test->priv;
 
 	p.protocol = IPPROTO_UDP;
 	attack_set_limit(test, limit);
@@ -131,7 +130,6 @@ static void attack_new_ports_in(struct kunit *test, u32 limit, u32 each)
 		served[attack_serve(test)] += i >= 8000;
 	}
 	attack_drain(test);
-	memset(a->queued, 0, sizeof(a->queued));
 	KUNIT_EXPECT_GE_MSG(test, served[VICTIM] * 10, 10000 / 2 * 9, "limit %u, %u each",
 			    limit, each);
 }
@@ -186,7 +184,6 @@ static void attack_a_syn_waits(struct kunit *test, u32 acks)
 		worst = max(worst, a->queued[PROBE] ? ++waited : 0);
 	}
 	attack_drain(test);
-	memset(a->queued, 0, sizeof(a->queued));
 	/* The download's, and as many of the forged ones, which are one and have short packets. */
 	KUNIT_EXPECT_LE_MSG(test, worst, 2 * CREDIT / MSS, "%u ACKs", acks);
 }
@@ -205,7 +202,6 @@ static void attack_newcomers_wait(struct kunit *test)
  */
 static void attack_after_a_handshake(struct kunit *test, u32 data)
 {
-	struct attack *a = test->priv;
 	struct packet syn, p = download(ATTACKER, 0);
 	u32 i, j, served[__MARKS] = {};
 
@@ -224,7 +220,6 @@ static void attack_after_a_handshake(struct kunit *test, u32 data)
 		served[attack_serve(test)] += i >= WARM_UP + 4000;
 	}
 	attack_drain(test);
-	memset(a->queued, 0, sizeof(a->queued));
 	KUNIT_EXPECT_GE_MSG(test, served[VICTIM] * 5, 6000, "%u packets each", data);
 }
 
@@ -267,7 +262,6 @@ static u32 served_beside_climbing(struct kunit *test, u32 station, u32 step, u32
 		served[attack_serve(test)] += i >= WARM_UP;
 	}
 	attack_drain(test);
-	memset(a->queued, 0, sizeof(a->queued));
 	return served[VICTIM];
 }
 
@@ -338,7 +332,6 @@ static void a_syn_beside_begun(struct kunit *test, u32 flows)
 			break;
 	}
 	attack_drain(test);
-	memset(a->queued, 0, sizeof(a->queued));
 	KUNIT_EXPECT_LE_MSG(test, served[VICTIM] * MSS, CREDIT + 2 * flows * TRUESIZE,
 			    "%u flows", flows);
 }
@@ -375,7 +368,6 @@ static void attack_opened_in_store(struct kunit *test)
 		before += i >= WARM_UP + 200 && !served[VICTIM];
 	}
 	attack_drain(test);
-	memset(a->queued, 0, sizeof(a->queued));
 	/* What waits when they have caught up comes as well. */
 	KUNIT_EXPECT_LE(test, before, 3 * (1024 << 10) / MSS + 600);
 }

@@ -12,6 +12,7 @@
 #include "lasack/lasack_arrival.c"
 #include "lasack/lasack_charge.c"
 #include "lasack/lasack_ack.c"
+#include "lasack/lasack_aqm.c"
 #include "lasack/lasack_newcomer.c"
 #include "lasack/lasack_observe.c"
 #include "lasack/lasack_order.c"
@@ -20,6 +21,7 @@
 #include "lasack/lasack_station.c"
 #include "lasack/lasack_sum.c"
 #include "lasack/lasack_tournament.c"
+#include "lasack/lasack_window.c"
 #include "common/tests/segments.h"
 
 #define LASACK_FLOWS	1024

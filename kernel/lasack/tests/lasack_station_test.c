@@ -248,7 +248,7 @@ static void a_lodger_finds_a_place(struct kunit *test)
 		q->stations->place[i].account.packets = 0;
 	add_to(test, 1, data(1, 1000), 1);
 	KUNIT_EXPECT_TRUE(test, known(q, 1)->station == LASACK_STATION_SHARED);
-	lasack_queue_advance(q, q->now + 6 * NSEC_PER_SEC);
+	lasack_queue_advance(q, q->now + 6ULL * NSEC_PER_SEC);
 	add_to(test, 1, data(1, 1000), 1);
 	KUNIT_EXPECT_FALSE(test, known(q, 1)->station == LASACK_STATION_SHARED);
 	KUNIT_EXPECT_EQ(test, lasack_station_at(q, known(q, 1))->account.packets, 5);

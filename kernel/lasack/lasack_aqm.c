@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * No flow's own packets wait for long.
+ *
+ * Principle: who is next says nothing about how long a flow makes its own packets wait. A sender
+ * that is never told to send less fills what it is given. So, when a flow is served:
+ *
+ * - Data that has waited for too long is dropped, or marked if the sender knows ECN: CoDel
+ *   (RFC 8289), for each flow.
+ * - If it is ACKs that wait, the queue is that of the other end's data. The ACKs allow the sender a
+ *   smaller window: lasack_window.c.
+ * - An ACK gives way to the one behind it, if that says all that it said, as long as the two
+ *   acknowledge no more than LASACK_AQM_THINNED. Smaller windows bring more ACKs, and each takes
+ *   air. If only the last one were sent, the sender would send all that it may at once.
+ *
+ * An ACK's window is changed only if the packet that accepted the connection was the first of it
+ * that came here (its scale is only there), if it was not signed (RFC 2385, RFC 5925), and if the
+ * ACK is near the position (lasack_ack.c). If the position proves wrong, the scale may be, too.
+ */
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/netdevice.h>
+#include <linux/skbuff.h>
+#include <linux/slab.h>
+#include <linux/tcp.h>
+#include <net/checksum.h>
+#include <net/codel.h>
+#include <net/codel_impl.h>
+#include <net/sch_generic.h>
+#include <net/tcp.h>
+#include "common/tcp_segment.h"
+#include "lasack/lasack_aqm.h"
+#include "lasack/lasack_state.h"
+
+/* Bytes that an ACK acknowledges at most when others gave way to it. */
+#define LASACK_AQM_THINNED	(12U << 10)
+/* Most senders have a segment of 2304 bytes (IEEE 802.11) or less: they can send three. */
+#define LASACK_AQM_LEAST	(8U << 10)
+/* CoDel looks for the least wait in so many targets. It must be longer than a round trip. */
+#define LASACK_AQM_INTERVAL	3
+/* RFC 5925; older kernels do not name it. */
+#define LASACK_TCPOPT_AO	29
+/* NOP, NOP, timestamps, their length: the options of an ACK that says nothing else. */
+#define LASACK_TIMESTAMPS	0x0101080aU
+
+/* Return: an AQM that knows no connection, for so many @flows, or NULL: no memory. */
+struct lasack_aqm *lasack_aqm_create(u32 flows)
+{
+	struct lasack_aqm *aqm = kvzalloc(struct_size(aqm, flows, flows), GFP_KERNEL);
+
+	if (aqm)
+		codel_stats_init(&aqm->codel_stats);
+	return aqm;
+}
+
+/**
+ * lasack_aqm_set() - how long packets may wait
+ * @aqm: the AQM
+ * @target: ms
+ * @mtu: of the device, bytes
+ */
+void lasack_aqm_set(struct lasack_aqm *aqm, u32 target, u32 mtu)
+{
+	codel_params_init(&aqm->codel);
+	aqm->codel.target = MS2TIME(target);
+	aqm->codel.interval = LASACK_AQM_INTERVAL * aqm->codel.target;
+	aqm->codel.mtu = mtu;
+	aqm->codel.ecn = true;
+	aqm->least = max(LASACK_AQM_LEAST, 3 * mtu);
+}
+
+static struct lasack_aqm_flow *lasack_aqm_of(struct lasack_queue *q, const struct lasack_flow *flow)
+{
+	return &q->aqm->flows[lasack_flow_number(q, flow)];
+}
+
+/* Another connection. */
+void lasack_aqm_forget(struct lasack_queue *q, const struct lasack_flow *flow)
+{
+	struct lasack_aqm_flow *known = lasack_aqm_of(q, flow);
+
+	codel_vars_init(&known->codel);
+	known->window = (struct lasack_window) {};
+}
+
+/* What was known of the connection may be forged. */
+void lasack_aqm_give_up(struct lasack_queue *q, const struct lasack_flow *flow)
+{
+	lasack_aqm_of(q, flow)->window.unclear = 1;
+}
+
+/* Return: the scale that the options of a SYN give (0 if none), or -1: leave the packets alone. */
+static int lasack_aqm_scale(const u8 *option, u32 length)
+{
+	int scale = 0;
+	u32 at = 0;
+
+	while (at < length && option[at] != TCPOPT_EOL) {
+		if (option[at] == TCPOPT_NOP) {
+			at++;
+			continue;
+		}
+		if (at + 1 >= length || option[at + 1] < 2 || at + option[at + 1] > length)
+			return -1;
+		if (option[at] == TCPOPT_MD5SIG || option[at] == LASACK_TCPOPT_AO)
+			return -1;
+		if (option[at] == TCPOPT_WINDOW && option[at + 1] == TCPOLEN_WINDOW)
+			scale = option[at + 2];
+		at += option[at + 1];
+	}
+	return scale;
+}
+
+/**
+ * lasack_aqm_accepted() - a packet that accepts a connection: a SYN with an ACK
+ * @q: the queue, with an AQM
+ * @flow: the flow, which does not know this packet yet
+ * @skb: the packet
+ * @seg: what it is
+ */
+void lasack_aqm_accepted(struct lasack_queue *q, const struct lasack_flow *flow,
+			 const struct sk_buff *skb, const struct tcp_segment *seg)
+{
+	struct lasack_window *w = &lasack_aqm_of(q, flow)->window;
+	u8 option[MAX_TCP_OPTION_SPACE];
+	struct tcphdr _th;
+	const struct tcphdr *th;
+	u32 length;
+
+	th = skb_header_pointer(skb, seg->transport, sizeof(_th), &_th);
+	if (!th)
+		return;
+	length = th->doff * 4 - sizeof(*th);
+	if ((flow->ack_seen && !w->known) ||
+	    skb_copy_bits(skb, seg->transport + sizeof(*th), option, length))
+		w->unclear = 1;
+	else
+		lasack_window_open(w, seg->reversed, lasack_aqm_scale(option, length));
+}
+
+/* Does an ACK of the same kind behind this one say all that it says? It has no D-SACK, no ECE. */
+static bool lasack_aqm_is_plain(const struct sk_buff *skb, const struct tcp_segment *seg)
+{
+	const struct tcphdr *th;
+	const __be32 *option;
+	struct tcphdr _th;
+	__be32 _option;
+
+	if ((seg->flags & ~TCPHDR_PSH) != TCPHDR_ACK || !lasack_cb(skb)->acked)
+		return false;
+	th = skb_header_pointer(skb, seg->transport, sizeof(_th), &_th);
+	if (!th || th->doff == sizeof(*th) / 4)
+		return th;
+	option = skb_header_pointer(skb, seg->transport + sizeof(*th), sizeof(_option), &_option);
+	return option && th->doff == (sizeof(*th) + TCPOLEN_TSTAMP_ALIGNED) / 4 &&
+	       *option == htonl(LASACK_TIMESTAMPS);
+}
+
+/* The first packet is a pure ACK, @seg: until it no longer gives way to the next one. */
+static void lasack_aqm_thin(struct lasack_queue *q, struct lasack_flow *flow,
+			    struct tcp_segment *seg, lasack_discard_t discard)
+{
+	const struct sk_buff *next;
+	struct tcp_segment behind;
+	u64 acked;
+
+	while ((next = flow->head->next) && lasack_cb(next)->pure_ack) {
+		acked = (u64)lasack_cb(flow->head)->acked + lasack_cb(next)->acked;
+		if (acked > LASACK_AQM_THINNED || !lasack_aqm_is_plain(flow->head, seg))
+			return;
+		tcp_segment_parse(next, &behind);
+		if (behind.reversed != seg->reversed || !lasack_aqm_is_plain(next, &behind))
+			return;
+		discard(q, flow);
+		q->aqm->thinned++;
+		*seg = behind;
+	}
+}
+
+/* Writes the window, in the header's units. Return: 0 or a negative error. */
+static int lasack_aqm_write(struct sk_buff *skb, u32 transport, u16 window)
+{
+	int err = skb_ensure_writable(skb, transport + sizeof(struct tcphdr));
+	struct tcphdr *th;
+
+	if (err)
+		return err;
+	th = (struct tcphdr *)(skb->data + transport);
+	inet_proto_csum_replace2(&th->check, skb, th->window, htons(window), false);
+	th->window = htons(window);
+	return 0;
+}
+
+/* The ACK @seg, first of its flow, is sent. The oldest that it speaks for has @waited. */
+static void lasack_aqm_limit(struct lasack_queue *q, struct lasack_flow *flow,
+			     const struct tcp_segment *seg, u32 waited)
+{
+	struct lasack_window *w = &lasack_aqm_of(q, flow)->window;
+	u32 behind = flow->last_ack[0] - seg->ack_seq, allowed;
+	const struct tcphdr *th;
+	struct tcphdr _th;
+	u16 window;
+
+	if (!w->known || w->unclear || flow->ack_reversed != seg->reversed ||
+	    w->reversed != seg->reversed || behind > LASACK_WINDOW)
+		return;
+	th = skb_header_pointer(flow->head, seg->transport, sizeof(_th), &_th);
+	if (!th)
+		return;
+	window = ntohs(th->window);
+	lasack_window_adjust(w, q->now >> LASACK_ARRIVAL_SHIFT, waited, q->aqm->codel.target,
+			     behind, q->aqm->least);
+	allowed = lasack_window_allow(w, seg->ack_seq, (u32)window << w->scale);
+	allowed = DIV_ROUND_UP(allowed, 1U << w->scale);
+	if (allowed < window && !lasack_aqm_write(flow->head, seg->transport, allowed))
+		q->aqm->windows++;
+}
+
+/* What CoDel needs to know of a flow. */
+struct lasack_aqm_context {
+	struct lasack_queue	*q;
+	struct lasack_flow	*flow;
+	lasack_discard_t	discard;
+	u32			backlog;	/* bytes behind the first packet, about */
+};
+
+static u32 lasack_codel_length(const struct sk_buff *skb)
+{
+	return qdisc_pkt_len(skb);
+}
+
+static codel_time_t lasack_codel_arrival(const struct sk_buff *skb)
+{
+	return lasack_cb(skb)->arrival;
+}
+
+/* CoDel means to take the packet; it stays where it is. With none behind, it is not dropped. */
+static struct sk_buff *lasack_codel_first(struct codel_vars *vars, void *context)
+{
+	struct lasack_aqm_context *c = context;
+
+	c->backlog = (c->flow->account.packets - 1) * c->q->aqm->codel.mtu;
+	return c->flow->head;
+}
+
+static void lasack_codel_drop(struct sk_buff *skb, void *context)
+{
+	struct lasack_aqm_context *c = context;
+
+	c->discard(c->q, c->flow);
+	c->q->aqm->codel_stats.drop_len += qdisc_pkt_len(skb);
+}
+
+static void lasack_aqm_codel(struct lasack_queue *q, struct lasack_flow *flow,
+			     lasack_discard_t discard)
+{
+	struct lasack_aqm_context c = { .q = q, .flow = flow, .discard = discard };
+
+	codel_dequeue(&c, &c.backlog, &q->aqm->codel, &lasack_aqm_of(q, flow)->codel,
+		      &q->aqm->codel_stats, lasack_codel_length, lasack_codel_arrival,
+		      lasack_codel_drop, lasack_codel_first);
+}
+
+/**
+ * lasack_aqm_serve() - the first packet of a flow is about to be sent
+ * @q: the queue, with an AQM, at the present time
+ * @flow: the flow, which has packets
+ * @discard: what discards the first packet of the flow, if it has others
+ *
+ * Afterwards another packet may be the first.
+ */
+void lasack_aqm_serve(struct lasack_queue *q, struct lasack_flow *flow, lasack_discard_t discard)
+{
+	u32 now = q->now >> LASACK_ARRIVAL_SHIFT, waited = now - lasack_cb(flow->head)->arrival;
+	struct tcp_segment seg;
+
+	if (!lasack_cb(flow->head)->pure_ack) {
+		lasack_aqm_codel(q, flow, discard);
+		return;
+	}
+	tcp_segment_parse(flow->head, &seg);
+	lasack_aqm_thin(q, flow, &seg, discard);
+	lasack_aqm_limit(q, flow, &seg, waited);
+}

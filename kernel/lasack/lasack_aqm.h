@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* No flow's own packets wait for long: see lasack_aqm.c. */
+#ifndef LASACK_AQM_H
+#define LASACK_AQM_H
+
+#include <net/codel.h>
+#include "lasack/lasack_flow.h"
+#include "lasack/lasack_window.h"
+
+struct lasack_queue;
+struct net_device;
+struct tcp_segment;
+
+struct lasack_aqm_flow {
+	struct codel_vars	codel;
+	struct lasack_window	window;
+};
+
+struct lasack_aqm {
+	struct codel_params	codel;
+	struct codel_stats	codel_stats;
+	u32			least;		/* bytes: no window becomes less */
+	struct sk_buff		*discarded;	/* since they were taken; linked by next */
+	u64			thinned;	/* ACKs that gave way to later ones */
+	u64			windows;	/* ACKs whose window became less */
+	struct lasack_aqm_flow	flows[];	/* by number */
+};
+
+/* Takes the first packet of the flow, which has others, off the queue, onto aqm->discarded. */
+typedef void (*lasack_discard_t)(struct lasack_queue *q, struct lasack_flow *flow);
+
+struct lasack_aqm *lasack_aqm_create(u32 flows);
+void lasack_aqm_set(struct lasack_aqm *aqm, u32 target, u32 mtu);
+void lasack_aqm_forget(struct lasack_queue *q, const struct lasack_flow *flow);
+void lasack_aqm_give_up(struct lasack_queue *q, const struct lasack_flow *flow);
+void lasack_aqm_accepted(struct lasack_queue *q, const struct lasack_flow *flow,
+			 const struct sk_buff *skb, const struct tcp_segment *seg);
+void lasack_aqm_serve(struct lasack_queue *q, struct lasack_flow *flow, lasack_discard_t discard);
+
+#endif

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit suite of the window that an upload's sender is allowed.
+ *
+ * Principle: a model of a sender that always sends all that it may, of a path, and of a queue from
+ * which its ACKs are served at a rate. So how long they wait follows from the window alone.
+ */
+#include <kunit/test.h>
+#include <linux/module.h>
+#include "lasack/lasack_window.c"
+
+#define SEGMENT		1448U
+#define LEAST		8192U
+/* By the receiver, bytes. The sender is limited only when it has sent so much. */
+#define ADVERTISED	(512U << 10)
+#define CWND		(300U << 10)	/* the sender's own limit */
+#define TARGET		100U		/* ms, which is the unit of time here */
+#define SEGMENTS	1024U		/* the model's ring; more than CWND holds */
+
+struct upload {
+	struct lasack_window	w;
+	u32	rate;			/* bytes of ACKs served in a ms */
+	u32	path;			/* ms from an ACK's departure to the next one's arrival */
+	u32	arrives[SEGMENTS];	/* when the ACK of this segment joins the queue, ms */
+	u32	sent, acked;		/* segments */
+	u32	may;			/* bytes from the beginning */
+	u32	credit;			/* bytes */
+	u32	waited;			/* the last ACK, ms */
+};
+
+static struct upload *upload_begin(struct kunit *test, u32 rate, u32 path)
+{
+	struct upload *u = kunit_kzalloc(test, sizeof(*u), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, u);
+	lasack_window_open(&u->w, false, 7);
+	u->rate = rate;
+	u->path = path;
+	u->may = 10 * SEGMENT;
+	return u;
+}
+
+static void upload_send(struct upload *u, u32 now)
+{
+	while ((u->sent + 1) * SEGMENT <= u->may &&
+	       (u->sent + 1 - u->acked) * SEGMENT <= CWND)
+		u->arrives[u->sent++ % SEGMENTS] = now + u->path;
+}
+
+/* One ACK leaves. */
+static void upload_ack(struct kunit *test, struct upload *u, u32 now)
+{
+	u32 behind = 0, i, ack, allowed;
+
+	u->waited = now - u->arrives[u->acked++ % SEGMENTS];
+	for (i = u->acked; i < u->sent && (s32)(now - u->arrives[i % SEGMENTS]) >= 0; i++)
+		behind += SEGMENT;
+	ack = u->acked * SEGMENT;
+	lasack_window_adjust(&u->w, now, u->waited, TARGET, behind, LEAST);
+	allowed = lasack_window_allow(&u->w, ack, ADVERTISED);
+	KUNIT_EXPECT_LE(test, allowed, ADVERTISED);
+	KUNIT_EXPECT_GE(test, allowed, LEAST);
+	/* RFC 9293, 3.8.6: the window is not shrunk. */
+	KUNIT_EXPECT_GE(test, ack + allowed, u->may);
+	u->may = ack + allowed;
+}
+
+/* Until @until, ms. Return: segments acknowledged. */
+static u32 upload_run(struct kunit *test, struct upload *u, u32 from, u32 until)
+{
+	u32 now, before = u->acked;
+
+	for (now = from; now < until; now++) {
+		upload_send(u, now);
+		u->credit += u->rate;
+		while (u->acked < u->sent && u->credit >= SEGMENT &&
+		       (s32)(now - u->arrives[u->acked % SEGMENTS]) >= 0) {
+			u->credit -= SEGMENT;
+			upload_ack(test, u, now);
+		}
+		if (u->acked == u->sent)
+			u->credit = 0;
+	}
+	return u->acked - before;
+}
+
+/* From 0.6 to 12 Mb/s, over paths of 2 to 150 ms. */
+static void window_meets_the_target(struct kunit *test)
+{
+	static const u32 rates[] = { 80, 160, 700, 1500 }, paths[] = { 2, 20, 150 };
+	struct upload *u;
+	u32 i, j, served;
+
+	for (i = 0; i < ARRAY_SIZE(rates); i++) {
+		for (j = 0; j < ARRAY_SIZE(paths); j++) {
+			u = upload_begin(test, rates[i], paths[j]);
+			upload_run(test, u, 0, 20000);
+			served = upload_run(test, u, 20000, 25000);
+			KUNIT_EXPECT_LE_MSG(test, u->waited, 2 * TARGET, "%u bytes/ms, %u ms",
+					    rates[i], paths[j]);
+			/* As much as without a limit: it takes nothing from the sender. */
+			KUNIT_EXPECT_GE_MSG(test, served * SEGMENT * 100ULL,
+					    5000ULL * rates[i] * 97, "%u bytes/ms, %u ms",
+					    rates[i], paths[j]);
+		}
+	}
+}
+
+/* Without a limit the model's ACKs do wait: else the case above would say nothing. */
+static void window_without_limit(struct kunit *test)
+{
+	struct upload *u = upload_begin(test, 160, 20);
+
+	u->w.unclear = 1;
+	u->may = U32_MAX;
+	upload_send(u, 0);
+	KUNIT_EXPECT_GT(test, u->sent * SEGMENT / u->rate, 10 * TARGET);
+}
+
+/* The rate becomes a quarter, then four times what it was. */
+static void window_follows_the_rate(struct kunit *test)
+{
+	struct upload *u = upload_begin(test, 400, 20);
+	u32 served;
+
+	upload_run(test, u, 0, 10000);
+	u->rate = 100;
+	upload_run(test, u, 10000, 20000);
+	KUNIT_EXPECT_LE(test, u->waited, 2 * TARGET);
+	u->rate = 1600;
+	upload_run(test, u, 20000, 25000);
+	served = upload_run(test, u, 25000, 30000);
+	KUNIT_EXPECT_GE(test, served * SEGMENT * 100ULL, 5000ULL * u->rate * 97);
+}
+
+/* Who forges what accepts a connection gets no say in it. */
+static void window_of_two_receivers(struct kunit *test)
+{
+	struct lasack_window w = {};
+
+	lasack_window_open(&w, true, 7);
+	lasack_window_open(&w, true, 7);
+	KUNIT_EXPECT_FALSE(test, w.unclear);
+	KUNIT_EXPECT_EQ(test, (int)w.scale, 7);
+	lasack_window_open(&w, true, 14);
+	KUNIT_EXPECT_TRUE(test, w.unclear);
+
+	w = (struct lasack_window) {};
+	lasack_window_open(&w, true, 7);
+	lasack_window_open(&w, false, 7);
+	KUNIT_EXPECT_TRUE(test, w.unclear);
+
+	w = (struct lasack_window) {};
+	lasack_window_open(&w, true, -1);
+	lasack_window_open(&w, true, 7);
+	KUNIT_EXPECT_FALSE(test, w.known);
+
+	w = (struct lasack_window) {};
+	lasack_window_open(&w, true, 255);
+	KUNIT_EXPECT_EQ(test, (int)w.scale, 14);
+}
+
+/* A scale that is too large makes windows too small: then nothing waits, and they grow. */
+static void window_with_a_wrong_scale(struct kunit *test)
+{
+	struct upload *u = upload_begin(test, 160, 20);
+	u32 served;
+
+	upload_run(test, u, 0, 5000);
+	u->w.limit = LEAST;
+	upload_run(test, u, 5000, 15000);
+	served = upload_run(test, u, 15000, 20000);
+	KUNIT_EXPECT_GE(test, served * SEGMENT * 100ULL, 5000ULL * u->rate * 97);
+}
+
+static struct kunit_case lasack_window_cases[] = {
+	KUNIT_CASE(window_meets_the_target),
+	KUNIT_CASE(window_without_limit),
+	KUNIT_CASE(window_follows_the_rate),
+	KUNIT_CASE(window_of_two_receivers),
+	KUNIT_CASE(window_with_a_wrong_scale),
+	{}
+};
+
+static struct kunit_suite lasack_window_suite = {
+	.name = "lasack_window",
+	.test_cases = lasack_window_cases,
+};
+
+kunit_test_suite(lasack_window_suite);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("KUnit suite of the window that an upload's sender is allowed");
