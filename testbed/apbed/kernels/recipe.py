@@ -86,12 +86,12 @@ class Recipe:
         if self.arch in TARGETS:
             return []
         lab, series_under_test = PATCHES
-        wanted = [] if self.checker else [lab]
-        return [
-            patch
-            for series in (wanted if self.stock else [*wanted, series_under_test])
-            for patch in sorted((series / self.version).glob("*.patch"))
-        ]
+        folders = [] if self.checker else [lab / self.version]
+        if self.debug:
+            folders.append(lab / f"{self.version}-debug")
+        if not self.stock:
+            folders.append(series_under_test / self.version)
+        return [patch for folder in folders for patch in sorted(folder.glob("*.patch"))]
 
     def digest(self) -> str:
         """Hash of the recipe: 12 hex digits, the same wherever the tree lies."""
