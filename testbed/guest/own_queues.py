@@ -80,10 +80,15 @@ def counters(machine: str, peer: str) -> Counters:
 
 
 def queue_counters(text: str) -> Counters:
-    """Of `aqm`: a line of parameters, one of names, then one for each TID."""
-    names, *rows = [line.split() for line in text.splitlines()[1:]]
+    """Of `aqm`: on 6.1 a line of parameters; one of names, then one for each TID."""
+    lines = [line.split() for line in text.splitlines()]
+    names, *rows = lines[next(at for at, line in enumerate(lines) if line[0] == "tid") :]
     columns = {name: names.index(column) for column, name in COLUMNS.items()}
-    return {name: sum(int(row[place]) for row in rows) for name, place in columns.items()}
+    found: Counters = {
+        name: sum(int(row[place]) for row in rows) for name, place in columns.items()
+    }
+    # The flags come last: 0x2(RUN AMPDU NO-AMSDU).
+    return found | {"ampdu_sessions": len(re.findall(r"[( ]AMPDU\b", text))}
 
 
 def airtimes(text: str) -> Counters:

@@ -93,6 +93,8 @@ class Radios:
             said = f",{fields[name]}" if name in fields else ""
             if number and (attempts := self.plan.station.retry):
                 said = f",retry={attempts}{said}"
+            if delay_ms := (self.plan.station if number else self.plan.ap).tx_status_delay_ms:
+                said = f",status-delay={round(1000 * delay_ms)}{said}"
             words += ["--station", f"{radio_address(number)},name={name}{said}"]
         self.running.start("dcfmedium", words, ready="ready")
 
@@ -135,7 +137,7 @@ class Radios:
         for tries in range(1, JOIN_TRIES + 1):
             self.tries[name] = tries
             attempt(inside(name, [*iw, "connect", "-w", SSID, str(FREQUENCY_MHZ)]))
-            time.sleep(JOIN_SETTLE_S)
+            time.sleep(JOIN_SETTLE_S + self.plan.ap.tx_status_delay_ms / 1000)
             if name in self.associated():
                 return
             attempt(inside(name, [*iw, "disconnect"]))
@@ -178,10 +180,13 @@ def queue_words(plan: Plan) -> list[str]:
     frames = [role.hw_frames if role.radio == "queues" else 0 for role in roles]
     fairness = [int(role.airtime_fairness) for role in roles]
     limits = [int(role.aql) for role in roles]
+    # Two A-MPDUs fill the hardware, as ath9k has it (ATH_AGGR_MIN_QDEPTH).
+    together = [max(1, number // 2) if plan.sessions else 1 for number in frames]
     return [
         f"{name}={first},{others}"
         for name, (first, others) in {
             "hw_frames": frames,
+            "aggregate": together,
             "airtime_fairness": fairness,
             "aql": limits,
         }.items()
@@ -205,11 +210,13 @@ def air_words(medium: Medium) -> list[str]:
 
 
 def hostapd_conf(plan: Plan) -> str:
-    """802.11b, or g where the kernel is to choose among its rates; TIDs need WMM."""
+    """802.11b; g where the kernel is to choose among its rates; n for A-MPDU sessions."""
     medium, conf = plan.medium, HOSTAPD_CONF
     if medium.rates == "kernel" and medium.phy.startswith("erp-"):
         conf = conf.replace("hw_mode=b", "hw_mode=g")
-    if medium.edca != "off":
+    if plan.sessions:
+        conf = conf.replace("hw_mode=b", "hw_mode=g") + "ieee80211n=1\n"
+    if plan.sessions or medium.edca != "off":
         conf = conf.replace("wmm_enabled=0", "wmm_enabled=1")
     if plan.ap.security == "wpa2":
         conf += HOSTAPD_WPA2

@@ -239,6 +239,8 @@ static void add_station(struct saturation *run, unsigned int i, const char *name
 	snprintf(station.name, sizeof(station.name), "%s", name);
 	if (run->fields[i])
 		parse_station_fields(run->fields[i], run->config.phy, &station);
+	if (station.status_delay)
+		usage_error("--station: status-delay is for hwsim; here no radio waits for a status");
 	check_station(&run->config, &station);
 	join(run, &station);
 }

@@ -114,10 +114,13 @@ static void parse_field(char *field, const struct phy_profile *phy,
 	else if (!strcmp(field, "priority"))
 		station->priority = parse_number("--station: priority", value,
 						 0, 3);
+	else if (!strcmp(field, "status-delay"))
+		station->status_delay = parse_number("--station: status-delay", value,
+						     0, 10000000) * NS_PER_US;
 	else if (!strcmp(field, "access"))
 		station->access = parse_access("--station: access", value);
 	else
-		usage_error("--station: no field '%s'; there are name, retry, cwmin, cwmax, aifsn, txop, rate, snr, signal, freq, access, radio, priority",
+		usage_error("--station: no field '%s'; there are name, retry, cwmin, cwmax, aifsn, txop, rate, snr, signal, freq, access, radio, priority, status-delay",
 			    field);
 }
 

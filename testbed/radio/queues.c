@@ -4,23 +4,32 @@
  *
  * mac80211 keeps a queue with fq_codel for each station and TID. A driver asks
  * which station is next (ieee80211_next_txq) and takes a frame from its queue
- * (ieee80211_tx_dequeue). Here it takes one frame a turn, as long as fewer than
- * hw_frames of that access category have no TX status yet, when mac80211 has
- * new frames and at each TX status. So with airtime fairness and airtime queue
- * limits (AQL) off, stations share by frames, round robin.
+ * (ieee80211_tx_dequeue). Here it does so when mac80211 has new frames and at each
+ * TX status. It takes up to "aggregate" frames a turn, and a turn begins when
+ * there is room for as many: fewer than hw_frames of that access category have
+ * no TX status yet. Without aggregation that is one frame a turn. So with airtime
+ * fairness and airtime queue limits (AQL) off, stations share by turns.
  *
  * With airtime fairness the airtime of data frames sent to a station, at all
  * their attempts, and received from it is registered with mac80211, as ath9k
- * and mt76 do. mac80211's own functions compute it from the rates.
+ * and mt76 do. mac80211's own functions compute it from the rates. They count a
+ * preamble for each frame; all frames of an A-MPDU have one.
+ *
+ * mac80211 starts the A-MPDU sessions, where stations have HT. The medium gathers
+ * the frames, sends block ACKs and puts the frames in order again.
  */
 #include <linux/if_ether.h>
 #include <linux/ieee80211.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
+#include "mac80211_hwsim.h"
 #include "queues.h"
 
 /* Each parameter has a value for the first radio and one for all others. */
 #define ROLES	2
+
+/* No two transmissions end within the shortest interframe space. */
+#define SIFS_US		10
 
 /* Beyond that the radio would drop frames: see MAX_QUEUE of mac80211_hwsim.c. */
 #define HW_FRAMES_MAX	64
@@ -28,6 +37,10 @@
 static unsigned int hw_frames[ROLES];
 module_param_array(hw_frames, uint, NULL, 0444);
 MODULE_PARM_DESC(hw_frames, "Frames of an access category in hardware (0: not from mac80211's queues)");
+
+static unsigned int aggregate[ROLES];
+module_param_array(aggregate, uint, NULL, 0444);
+MODULE_PARM_DESC(aggregate, "Frames to take from a station in its turn (default 1)");
 
 static bool airtime_fairness[ROLES];
 module_param_array(airtime_fairness, bool, NULL, 0444);
@@ -55,7 +68,10 @@ void radio_queues_init(struct radio_queues *queues, struct ieee80211_hw *hw,
 	queues->hw = hw;
 	queues->in_hardware = in_hardware;
 	queues->tx = tx;
+	/* The medium keeps the order of an A-MPDU session. */
+	ieee80211_hw_set(hw, SUPPORTS_REORDERING_BUFFER);
 	queues->hw_frames = min_t(unsigned int, hw_frames[role(idx)], HW_FRAMES_MAX);
+	queues->aggregate = clamp(aggregate[role(idx)], 1U, queues->hw_frames ?: 1U);
 	if (!queues->hw_frames)
 		return;
 	queues->airtime = airtime_fairness[role(idx)];
@@ -65,6 +81,7 @@ void radio_queues_init(struct radio_queues *queues, struct ieee80211_hw *hw,
 		wiphy_ext_feature_set(hw->wiphy, NL80211_EXT_FEATURE_AQL);
 }
 
+/* Whether @ac has room for a turn. */
 static bool has_room(struct radio_queues *queues, u8 ac)
 {
 	struct sk_buff_head *list = queues->in_hardware;
@@ -76,15 +93,30 @@ static bool has_room(struct radio_queues *queues, u8 ac)
 	skb_queue_walk(list, skb)
 		frames += skb_get_queue_mapping(skb) == ac;
 	spin_unlock_irqrestore(&list->lock, flags);
-	return frames < queues->hw_frames;
+	return frames + queues->aggregate <= queues->hw_frames;
 }
 
-/* Each station whose turn it is may send one frame. False if none did. */
+/* One station's turn. False if it had no frame. */
+static bool pull_turn(struct radio_queues *queues, struct ieee80211_txq *txq)
+{
+	struct ieee80211_tx_control control = { .sta = txq->sta };
+	unsigned int frames = 0;
+	struct sk_buff *skb;
+
+	while (frames < queues->aggregate) {
+		skb = ieee80211_tx_dequeue(queues->hw, txq);
+		if (!skb)
+			break;
+		queues->tx(queues->hw, &control, skb);
+		frames++;
+	}
+	return frames;
+}
+
+/* Each station whose turn it is may send. False if none did. */
 static bool pull_round(struct radio_queues *queues, u8 ac)
 {
-	struct ieee80211_tx_control control = {};
 	struct ieee80211_txq *txq;
-	struct sk_buff *skb;
 	bool sent = false;
 
 	ieee80211_txq_schedule_start(queues->hw, ac);
@@ -92,12 +124,7 @@ static bool pull_round(struct radio_queues *queues, u8 ac)
 		txq = ieee80211_next_txq(queues->hw, ac);
 		if (!txq)
 			break;
-		skb = ieee80211_tx_dequeue(queues->hw, txq);
-		if (skb) {
-			control.sta = txq->sta;
-			queues->tx(queues->hw, &control, skb);
-			sent = true;
-		}
+		sent |= pull_turn(queues, txq);
 		ieee80211_return_txq(queues->hw, txq, false);
 	}
 	ieee80211_txq_schedule_end(queues->hw, ac);
@@ -136,6 +163,92 @@ static void register_airtime(struct radio_queues *queues, const struct ieee80211
 	rcu_read_unlock();
 }
 
+/*
+ * Whether a frame of @peer is another one of @ampdu, whose frames all end at the
+ * same moment. To read the clock takes a little time, even where time is virtual.
+ */
+static bool is_next_mpdu(struct radio_ampdu *ampdu, const u8 *peer)
+{
+	ktime_t now = ktime_get();
+	bool next = ktime_us_delta(now, ampdu->end) < SIFS_US &&
+		    ether_addr_equal(ampdu->peer, peer);
+
+	ampdu->end = now;
+	ether_addr_copy(ampdu->peer, peer);
+	return next;
+}
+
+static u32 airtime_sent(struct radio_queues *queues, struct sk_buff *skb)
+{
+	const struct ieee80211_hdr *hdr = (const struct ieee80211_hdr *)skb->data;
+	struct ieee80211_tx_info *info = IEEE80211_SKB_CB(skb);
+	u32 us = ieee80211_calc_tx_airtime(queues->hw, info, skb->len + FCS_LEN);
+
+	if (us && is_next_mpdu(&queues->sent, hdr->addr1))
+		us -= ieee80211_calc_tx_airtime(queues->hw, info, 0);
+	return us;
+}
+
+static u32 airtime_received(struct radio_queues *queues,
+			    struct ieee80211_rx_status *status,
+			    const struct sk_buff *skb)
+{
+	const struct ieee80211_hdr *hdr = (const struct ieee80211_hdr *)skb->data;
+	u32 us = ieee80211_calc_rx_airtime(queues->hw, status, skb->len + FCS_LEN);
+
+	if (us && is_next_mpdu(&queues->received, hdr->addr2))
+		us -= ieee80211_calc_rx_airtime(queues->hw, status, 0);
+	return us;
+}
+
+/* The first rate of @attr; NULL if it is no MCS of one stream, or missing. */
+static const struct hwsim_tx_rate_flag *first_mcs(const struct nlattr *attr)
+{
+	const struct hwsim_tx_rate_flag *rate;
+	int highest = -1;
+
+	if (!attr || nla_len(attr) < (int)sizeof(*rate))
+		return NULL;
+	rate = nla_data(attr);
+	if (rate->flags & MAC80211_HWSIM_TX_RC_VHT_MCS)
+		highest = 9;
+	else if (rate->flags & MAC80211_HWSIM_TX_RC_MCS)
+		highest = 7;
+	return rate->idx >= 0 && rate->idx <= highest ? rate : NULL;
+}
+
+void radio_rate_sent(const struct nlattr *attr, struct ieee80211_tx_info *info)
+{
+	const struct hwsim_tx_rate_flag *rate = first_mcs(attr);
+
+	/* hwsim's flags are mac80211's; with one stream VHT's index is the MCS. */
+	if (rate) {
+		info->status.rates[0].idx = rate->idx;
+		info->status.rates[0].flags = rate->flags;
+	}
+	if (!(info->flags & IEEE80211_TX_CTL_AMPDU))
+		return;
+	/* Of each MPDU. */
+	info->flags |= IEEE80211_TX_STAT_AMPDU;
+	info->status.ampdu_len = 1;
+	info->status.ampdu_ack_len = !!(info->flags & IEEE80211_TX_STAT_ACK);
+}
+
+void radio_rate_received(const struct nlattr *attr,
+			 struct ieee80211_rx_status *status)
+{
+	const struct hwsim_tx_rate_flag *rate = first_mcs(attr);
+
+	if (!rate)
+		return;
+	status->rate_idx = rate->idx;
+	status->nss = 1;
+	status->encoding = rate->flags & MAC80211_HWSIM_TX_RC_VHT_MCS ?
+			   RX_ENC_VHT : RX_ENC_HT;
+	if (rate->flags & MAC80211_HWSIM_TX_RC_80_MHZ_WIDTH)
+		status->bw = RATE_INFO_BW_80;
+}
+
 void radio_queues_status(struct radio_queues *queues, struct sk_buff *skb)
 {
 	const struct ieee80211_hdr *hdr = (const struct ieee80211_hdr *)skb->data;
@@ -143,8 +256,7 @@ void radio_queues_status(struct radio_queues *queues, struct sk_buff *skb)
 	u32 us;
 
 	if (queues->airtime && ieee80211_is_data_present(hdr->frame_control)) {
-		us = ieee80211_calc_tx_airtime(queues->hw, IEEE80211_SKB_CB(skb),
-					       skb->len + FCS_LEN);
+		us = airtime_sent(queues, skb);
 		if (us)
 			register_airtime(queues, hdr, us, 0);
 	}
@@ -167,7 +279,7 @@ void radio_queues_received(struct radio_queues *queues,
 	if (!queues->airtime || !ieee80211_is_data_present(hdr->frame_control) ||
 	    skb->len < ieee80211_hdrlen(hdr->frame_control))
 		return;
-	us = ieee80211_calc_rx_airtime(queues->hw, status, skb->len + FCS_LEN);
+	us = airtime_received(queues, status, skb);
 	if (us)
 		register_airtime(queues, hdr, 0, us);
 }

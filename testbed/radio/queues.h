@@ -7,8 +7,10 @@
 #define LAB_RADIO_QUEUES_H
 
 #include <linux/skbuff.h>
+#include <linux/types.h>
 #include <linux/spinlock.h>
 #include <net/mac80211.h>
+#include <net/netlink.h>
 
 typedef void (*radio_tx_fn)(struct ieee80211_hw *hw,
 			    struct ieee80211_tx_control *control,
@@ -20,16 +22,27 @@ typedef void (*radio_tx_fn)(struct ieee80211_hw *hw,
  * @in_hardware: frames that it has taken and that have no TX status yet
  * @tx: hands the radio one frame
  * @hw_frames: of each access category so many at most; 0: a direct radio
+ * @aggregate: so many frames of one station in its turn at most
  * @airtime: tell mac80211 the airtime of each station's data frames
  * @lock: one round of the stations at a time
+ * @sent: the A-MPDU whose frames' TX statuses are coming
+ * @received: the A-MPDU whose frames are coming in
  */
+struct radio_ampdu {
+	u8 peer[ETH_ALEN];
+	ktime_t end;
+};
+
 struct radio_queues {
 	struct ieee80211_hw *hw;
 	struct sk_buff_head *in_hardware;
 	radio_tx_fn tx;
 	unsigned int hw_frames;
+	unsigned int aggregate;
 	bool airtime;
 	spinlock_t lock;	/* see above */
+	struct radio_ampdu sent;
+	struct radio_ampdu received;
 };
 
 /* Whether radio @idx is to pull from mac80211's queues. */
@@ -47,6 +60,15 @@ static inline bool radio_queues_enabled(const struct radio_queues *queues)
 
 /* Take frames of @ac from mac80211's queues while there is room for them. */
 void radio_queues_pull(struct radio_queues *queues, u8 ac);
+
+/*
+ * The rate that the medium's @attr names, four struct hwsim_tx_rate_flag of which the
+ * first counts: an MCS, for which mac80211_hwsim as shipped has no words. @attr may be
+ * NULL; then the legacy rate stays.
+ */
+void radio_rate_sent(const struct nlattr *attr, struct ieee80211_tx_info *info);
+void radio_rate_received(const struct nlattr *attr,
+			 struct ieee80211_rx_status *status);
 
 /* The end of @skb, whose TX status is filled in, off the list of frames in hardware. */
 void radio_queues_status(struct radio_queues *queues, struct sk_buff *skb);

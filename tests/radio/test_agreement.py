@@ -66,16 +66,16 @@ def collision_probability(run: Run) -> float:
     return float(run["medium"]["collision_probability"])
 
 
-def test_the_radios_agree(tmp_path: Path) -> None:
-    direct = cell(tmp_path, "direct")
-    queues = cell(tmp_path, "queues", *QUEUES)
+def test_the_radios_agree(tmp_path: Path, line: str) -> None:
+    direct = cell(tmp_path, "direct", line)
+    queues = cell(tmp_path, "queues", line, *QUEUES)
     assert queues["medium"]["digest"] == direct["medium"]["digest"]
     assert total_mbps(queues) == total_mbps(direct)
     assert {name: one["drops"] for name, one in queues["mac80211"].items()} == dict.fromkeys(
         ("ap", "sta1", "sta2", "sta3"), 0
     )
 
-    noqueue = cell(tmp_path, "noqueue", *QUEUES, *NOQUEUE)
+    noqueue = cell(tmp_path, "noqueue", line, *QUEUES, *NOQUEUE)
     assert total_mbps(noqueue) == pytest.approx(total_mbps(direct), rel=0.02)
     # Two samples of the same probability: within three standard deviations of their difference.
     p, attempts = collision_probability(direct), direct["medium"]["tx"]

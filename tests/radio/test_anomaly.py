@@ -15,10 +15,10 @@ import pytest
 
 from apbed.papers import anomaly
 from tests.experiments.campaign import carried_out
+from tests.radio.alone import HEADER_BYTES, PAYLOAD_BYTES, cycle_us
 
 pytestmark = pytest.mark.usefixtures("lab_kernel")
 
-PAYLOAD_BYTES, HEADER_BYTES = 1400, 20 + 8  # UDP's; with IP and UDP
 SLOW_MBPS, FAST_MBPS = 1.0, 11.0
 CELL = f"""
 schema = 1
@@ -41,12 +41,6 @@ count = 14000
 every_s = 0.001
 bytes = {PAYLOAD_BYTES}
 """
-MEAN_BACKOFF_US = anomaly.SLOT_US * (anomaly.CW_MIN - 1) / 2
-
-
-def cycle_us(rate_mbps: float) -> float:
-    """From one frame to the next, of one sender alone."""
-    return MEAN_BACKOFF_US + anomaly.exchange_us(PAYLOAD_BYTES + HEADER_BYTES, rate_mbps)
 
 
 def airtime_us(rate_mbps: float) -> float:
@@ -55,24 +49,24 @@ def airtime_us(rate_mbps: float) -> float:
     return anomaly.PLCP_US + ceil(8 * mpdu / rate_mbps)
 
 
-def goodputs(tmp_path: Path, fairness: str) -> tuple[float, float]:
+def goodputs(tmp_path: Path, line: str, fairness: str) -> tuple[float, float]:
     """Mb/s of the slow and of the fast station."""
     path = tmp_path / "anomaly.toml"
     path.write_text(CELL)
-    (run,) = carried_out(path, tmp_path / "out", f"ap.airtime_fairness={fairness}")
+    (run,) = carried_out(path, tmp_path / "out", line, f"ap.airtime_fairness={fairness}")
     slow, fast = (flow["goodput_mbps"] for flow in run["flows"])
     return slow, fast
 
 
-def test_equal_frames_without_airtime_fairness(tmp_path: Path) -> None:
-    slow, fast = goodputs(tmp_path, "false")
+def test_equal_frames_without_airtime_fairness(tmp_path: Path, line: str) -> None:
+    slow, fast = goodputs(tmp_path, line, "false")
     model = 8 * PAYLOAD_BYTES / (cycle_us(SLOW_MBPS) + cycle_us(FAST_MBPS))
     assert fast == pytest.approx(slow, rel=0.05)
     assert slow == pytest.approx(model, rel=0.05)
 
 
-def test_equal_airtime_with_airtime_fairness(tmp_path: Path) -> None:
-    slow, fast = goodputs(tmp_path, "true")
+def test_equal_airtime_with_airtime_fairness(tmp_path: Path, line: str) -> None:
+    slow, fast = goodputs(tmp_path, line, "true")
     assert fast * airtime_us(FAST_MBPS) == pytest.approx(slow * airtime_us(SLOW_MBPS), rel=0.05)
     # In the time of one slow frame and its share of fast ones, by the standard's times.
     per_slow = airtime_us(SLOW_MBPS) / airtime_us(FAST_MBPS)

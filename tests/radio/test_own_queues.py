@@ -18,7 +18,7 @@ AQM = """\
 target 19999us interval 99999us ecn yes
 tid ac backlog-bytes backlog-packets new-flows drops marks overlimit collisions tx-bytes \
 tx-packets flags
-0 2 3000 2 5 7 1 4 0 15000 10 0x0(RUN)
+0 2 3000 2 5 7 1 4 0 15000 10 0x2(RUN AMPDU NO-AMSDU)
 1 3 100 1 0 0 0 0 0 0 0 0x0(RUN)
 """
 AIRTIME = """\
@@ -35,6 +35,8 @@ FRAMES = fabricated_run.FRAMES
 
 
 def test_debugfs_is_read() -> None:
+    newer = AQM.split("\n", 1)[1]  # 6.12 has no line of parameters
+    assert queue_counters(newer) == queue_counters(AQM)
     assert queue_counters(AQM) == {
         "backlog_packets": 3,
         "backlog_bytes": 3100,
@@ -43,6 +45,7 @@ def test_debugfs_is_read() -> None:
         "overlimit_drops": 4,
         "tx_packets": 10,
         "tx_bytes": 15000,
+        "ampdu_sessions": 1,
     }
     assert airtimes(AIRTIME) == {"airtime_tx_us": 18, "airtime_rx_us": 274}
     found = pending(AQL)
@@ -59,14 +62,18 @@ def test_the_driver_is_told_the_roles(tmp_path: Path) -> None:
     assert words() == []
     assert words("ap.radio=queues", "ap.hw_frames=3", "ap.aql=true") == [
         "hw_frames=3,0",
+        "aggregate=1,1",
         "airtime_fairness=0,0",
         "aql=1,0",
     ]
     assert words("station.radio=queues", "station.airtime_fairness=true") == [
         "hw_frames=0,8",
+        "aggregate=1,1",
         "airtime_fairness=0,1",
         "aql=0,0",
     ]
+    ht20 = ("medium.phy=ht20", "ap.radio=queues", "ap.hw_frames=64")
+    assert words(*ht20)[:2] == ["hw_frames=64,0", "aggregate=32,1"]
 
 
 def queues(packets: int, backlog: int, drops: int, pending_us: int) -> dict[str, Any]:

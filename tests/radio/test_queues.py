@@ -23,11 +23,11 @@ LOW_US, HIGH_US = 5000, 12000  # mac80211's limits (net/mac80211/ieee80211_i.h)
 
 
 @pytest.fixture(scope="module")
-def today(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def today(tmp_path_factory: pytest.TempPathFactory, line: str) -> Path:
     """dl2-ul2 through mac80211's queues with airtime fairness and AQL, twice."""
     out = tmp_path_factory.mktemp("today")
     for name in ("first", "second"):
-        carried_out("rivals", repeats.place(out, name), *SHORT, *TODAY)
+        carried_out("rivals", repeats.place(out, name), line, *SHORT, *TODAY)
     return out
 
 
@@ -79,14 +79,14 @@ def test_airtime_is_registered_both_ways(today: Path) -> None:
         assert airtime[name]["tx"] > airtime[name]["rx"] > 0
 
 
-def test_lasack_above_them_decides_all(tmp_path: Path) -> None:
+def test_lasack_above_them_decides_all(tmp_path: Path, line: str) -> None:
     """Its bound lets fewer packets go than the hardware holds: mac80211 never has a choice.
 
     So the medium decides the same as over a direct radio.
     """
     direct = ("ap.radio=direct", "ap.airtime_fairness=false", "ap.aql=false")
-    (alone,) = carried_out("rivals", tmp_path / "direct", *SHORT, *direct, "case=lasack")
-    (above,) = carried_out("rivals", tmp_path / "above", *SHORT, "case=lasack")
+    (alone,) = carried_out("rivals", tmp_path / "direct", line, *SHORT, *direct, "case=lasack")
+    (above,) = carried_out("rivals", tmp_path / "above", line, *SHORT, "case=lasack")
     assert above["medium"]["digest"] == alone["medium"]["digest"]
     assert [qdisc["kind"] for qdisc in above["qdisc"]] == ["lasack"]
     assert above["mac80211"]["ap"]["packets"] > 0

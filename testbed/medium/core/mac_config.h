@@ -53,6 +53,7 @@ struct mac_station_config {
 	unsigned int priority;
 	unsigned int freq;	/* MHz; who has another one hears nothing of it */
 	double signal_db;	/* level at all that hear it, relative to others */
+	ns_t status_delay;	/* its radio hears of a frame's end so late */
 };
 
 /* Two stations, by name, that do not hear each other. */

@@ -24,6 +24,7 @@
 #include "hwsim_abi.h"
 #include "hwsim_link.h"
 #include "hwsim_options.h"
+#include "late_status.h"
 #include "link_option.h"
 #include "mac_options.h"
 #include "options.h"
@@ -49,6 +50,7 @@ struct front_end {
 	struct hwsim_options options;
 	struct mac mac;
 	struct hwsim_link *link;
+	struct late_statuses late;
 	struct integrity integrity;
 	uint64_t in_hand;	/* frames taken and without TX status yet */
 	ns_t now;
@@ -74,21 +76,29 @@ static ns_t clock_now(void)
 	return ts.tv_sec * NS_PER_S + ts.tv_nsec;
 }
 
-static uint32_t rate_index(struct front_end *fe, const struct mac_frame *frame)
+static struct hwsim_sent_at sent_at(const struct front_end *fe,
+				    const struct mac_frame *frame)
 {
-	return hwsim_rate_index(pending_frame(frame)->hwsim.freq,
-				frame_rate(fe->mac.config.phy, frame));
+	const struct phy_profile *phy = fe->mac.config.phy;
+	unsigned int rate = frame_rate(phy, frame);
+	struct hwsim_sent_at at = {
+		.index = hwsim_rate_index(pending_frame(frame)->hwsim.freq, rate),
+	};
+
+	at.has_mcs = hwsim_rate_mcs(rate, phy, &at.mcs);
+	return at;
 }
 
 static void deliver_to(struct front_end *fe, int to,
 		       const struct mac_frame *frame)
 {
+	struct hwsim_sent_at rate = sent_at(fe, frame);
 	uint8_t radio[MAC_ADDR_LEN];
 
 	memcpy(radio, fe->mac.stations[to].config.addr, MAC_ADDR_LEN);
 	radio[0] |= HWSIM_ADDRESS_BIT;
-	hwsim_deliver(fe->link, radio, &pending_frame(frame)->hwsim,
-		      rate_index(fe, frame), frame->to == MAC_EVERYBODY);
+	hwsim_deliver(fe->link, radio, &pending_frame(frame)->hwsim, &rate,
+		      frame->to == MAC_EVERYBODY);
 }
 
 /*
@@ -123,20 +133,24 @@ static void on_deliver(void *ctx, int from, struct mac_frame *frame)
 static void on_status(void *ctx, int from, struct mac_frame *frame, bool acked)
 {
 	struct front_end *fe = ctx;
-
 	const struct hwsim_frame *hwsim = &pending_frame(frame)->hwsim;
+	struct hwsim_sent_at rate = sent_at(fe, frame);
 	const struct hwsim_tx_rate fixed[HWSIM_TX_RATES] = {
-		{ rate_index(fe, frame), frame->attempts },
+		{ rate.index, frame->attempts },
 		{ -1, 0 }, { -1, 0 }, { -1, 0 },
 	};
-	struct hwsim_tx_rate done[HWSIM_TX_RATES];
+	bool chosen = rate_chain_attempts(&frame->chain);
+	struct hwsim_status status = {
+		.cookie = hwsim->cookie, .flags = hwsim->flags, .acked = acked,
+		.has_mcs = rate.has_mcs && !chosen, .mcs = rate.mcs,
+	};
 
-	(void)from;
+	memcpy(status.radio, hwsim->radio, MAC_ADDR_LEN);
 	/* In their places: hwsim keeps the flags that it has for each. */
-	hwsim_tries_done(rate_chain_attempts(&frame->chain) ? hwsim->rates.tries
-							    : fixed,
-			 frame->attempts, done);
-	hwsim_report(fe->link, hwsim, done, acked);
+	hwsim_tries_done(chosen ? hwsim->rates.tries : fixed, frame->attempts,
+			 status.done);
+	late_status_give(&fe->late, from, fe->now,
+			 fe->mac.stations[from].config.status_delay, &status);
 	fe->in_hand--;
 }
 
@@ -230,7 +244,8 @@ static unsigned int pending(const struct front_end *fe, int radio)
 	unsigned int frames = 0;
 
 	for (int i = 0; i < (fe->options.edca ? EDCA_CATEGORIES : 1); i++)
-		frames += fe->mac.stations[radio + i].backlog;
+		frames += fe->mac.stations[radio + i].backlog +
+			  fe->late.of_station[radio + i];
 	return frames;
 }
 
@@ -411,9 +426,11 @@ static void open_events(struct front_end *fe)
 
 static void arm_timer(struct front_end *fe)
 {
-	ns_t next = mac_next(&fe->mac);
+	ns_t late = late_status_next(&fe->late), next = mac_next(&fe->mac);
 	struct itimerspec when = { 0 };
 
+	if (late < next)
+		next = late;
 	if (next == fe->armed)
 		return;
 	fe->armed = next;
@@ -439,6 +456,7 @@ static void wake_up(struct front_end *fe)
 	/* The timer alone: it is as late as we like, so save a system call. */
 	fe->now = timer && !frames && !signalled ? fe->armed : clock_now();
 	mac_advance(&fe->mac, fe->now);
+	late_status_report(&fe->late, fe->now);
 	recording_advance(&fe->options.recording);
 	if (frames)
 		hwsim_receive(fe->link, on_frame, fe);
@@ -458,7 +476,7 @@ int hwsim_command(int argc, char **argv)
 		trace_writer_station(&fe.options.trace, &fe.options.stations[i]);
 	}
 	check_names(&fe.mac);
-	fe.link = hwsim_open(&fe.integrity);
+	fe.late.link = fe.link = hwsim_open(&fe.integrity);
 	open_events(&fe);
 	fe.now = clock_now();
 	mark(&fe);
@@ -475,6 +493,7 @@ int hwsim_command(int argc, char **argv)
 	recording_end(&fe.options.recording, fe.now, fe.mac.digest);
 	trace_writer_end(&fe.options.trace);
 	mac_end(&fe.mac);
+	late_status_end(&fe.late);
 	hwsim_close(fe.link);
 	return EXIT_SUCCESS;
 }

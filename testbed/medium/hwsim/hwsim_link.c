@@ -259,9 +259,19 @@ static void end_message(struct hwsim_link *link, const struct nlmsghdr *nlh)
 	link->out_length += NLMSG_ALIGN(nlh->nlmsg_len);
 }
 
+/* hwsim takes four, and the first one counts. */
+static void put_mcs(struct nlmsghdr *nlh, const struct hwsim_tx_rate_flag *mcs)
+{
+	const struct hwsim_tx_rate_flag rates[HWSIM_TX_RATES] = {
+		*mcs, { -1, 0 }, { -1, 0 }, { -1, 0 },
+	};
+
+	put_attribute(nlh, HWSIM_ATTR_TX_INFO_FLAGS, rates, sizeof(rates));
+}
+
 void hwsim_deliver(struct hwsim_link *link, const uint8_t *to,
-		   const struct hwsim_frame *frame, uint32_t rate_index,
-		   bool may_refuse)
+		   const struct hwsim_frame *frame,
+		   const struct hwsim_sent_at *rate, bool may_refuse)
 {
 	struct nlmsghdr *nlh = put_message(link, HWSIM_CMD_FRAME,
 					   may_refuse ? MESSAGE_MAY_BE_REFUSED
@@ -270,28 +280,31 @@ void hwsim_deliver(struct hwsim_link *link, const uint8_t *to,
 
 	put_attribute(nlh, HWSIM_ATTR_ADDR_RECEIVER, to, MAC_ADDR_LEN);
 	put_attribute(nlh, HWSIM_ATTR_FRAME, frame->bytes, frame->length);
-	put_u32(nlh, HWSIM_ATTR_RX_RATE, rate_index);
+	put_u32(nlh, HWSIM_ATTR_RX_RATE, rate->index);
 	put_u32(nlh, HWSIM_ATTR_SIGNAL, (uint32_t)SIGNAL_DBM);
 	if (frame->freq)
 		put_u32(nlh, HWSIM_ATTR_FREQ, frame->freq);
+	if (rate->has_mcs)
+		put_mcs(nlh, &rate->mcs);
 	end_message(link, nlh);
 }
 
-void hwsim_report(struct hwsim_link *link, const struct hwsim_frame *frame,
-		  const struct hwsim_tx_rate *done, bool acked)
+void hwsim_report(struct hwsim_link *link, const struct hwsim_status *status)
 {
 	struct nlmsghdr *nlh = put_message(link, HWSIM_CMD_TX_INFO_FRAME,
 					   MESSAGE_CHECKED, 0);
 
-	put_attribute(nlh, HWSIM_ATTR_ADDR_TRANSMITTER, frame->radio,
+	put_attribute(nlh, HWSIM_ATTR_ADDR_TRANSMITTER, status->radio,
 		      MAC_ADDR_LEN);
 	put_u32(nlh, HWSIM_ATTR_FLAGS,
-		frame->flags | (acked ? HWSIM_TX_STAT_ACK : 0));
-	put_attribute(nlh, HWSIM_ATTR_COOKIE, &frame->cookie,
-		      sizeof(frame->cookie));
+		status->flags | (status->acked ? HWSIM_TX_STAT_ACK : 0));
+	put_attribute(nlh, HWSIM_ATTR_COOKIE, &status->cookie,
+		      sizeof(status->cookie));
 	put_u32(nlh, HWSIM_ATTR_SIGNAL, (uint32_t)SIGNAL_DBM);
-	put_attribute(nlh, HWSIM_ATTR_TX_INFO, done,
-		      HWSIM_TX_RATES * sizeof(*done));
+	put_attribute(nlh, HWSIM_ATTR_TX_INFO, status->done,
+		      sizeof(status->done));
+	if (status->has_mcs)
+		put_mcs(nlh, &status->mcs);
 	end_message(link, nlh);
 }
 

@@ -43,16 +43,35 @@ void hwsim_receive(struct hwsim_link *link, hwsim_frame_handler handler,
 		   void *ctx);
 
 /*
+ * What a frame was sent at. hwsim as it ships knows legacy rates only and takes the
+ * index; the lab's radio driver takes @mcs instead, if it is there.
+ */
+struct hwsim_sent_at {
+	uint32_t index;
+	bool has_mcs;
+	struct hwsim_tx_rate_flag mcs;
+};
+
+/*
  * Give @frame to the radio with hwsim address @to. A radio that is off, idle or
  * on another channel refuses it; with @may_refuse that is not an error.
  */
 void hwsim_deliver(struct hwsim_link *link, const uint8_t *to,
-		   const struct hwsim_frame *frame, uint32_t rate_index,
-		   bool may_refuse);
+		   const struct hwsim_frame *frame,
+		   const struct hwsim_sent_at *rate, bool may_refuse);
 
-/* Report the end of @frame after the four entries of @done to its radio. */
-void hwsim_report(struct hwsim_link *link, const struct hwsim_frame *frame,
-		  const struct hwsim_tx_rate *done, bool acked);
+/* The end of a frame, for its radio. */
+struct hwsim_status {
+	uint8_t radio[MAC_ADDR_LEN];
+	uint64_t cookie;
+	uint32_t flags;
+	struct hwsim_tx_rate done[HWSIM_TX_RATES];	/* attempts at each rate */
+	bool has_mcs;					/* of the first rate */
+	struct hwsim_tx_rate_flag mcs;
+	bool acked;
+};
+
+void hwsim_report(struct hwsim_link *link, const struct hwsim_status *status);
 
 /* Send what deliver and report have gathered. */
 void hwsim_flush(struct hwsim_link *link);

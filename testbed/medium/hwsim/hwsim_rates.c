@@ -81,6 +81,19 @@ bool hwsim_rate_chain(const struct hwsim_rates *rates, uint32_t freq,
 	return true;
 }
 
+bool hwsim_rate_mcs(unsigned int rate, const struct phy_profile *phy,
+		    struct hwsim_tx_rate_flag *mcs)
+{
+	const struct phy_rate *row = phy_rate_of(phy, rate);
+
+	if (!row || row->format < PHY_FORMAT_HT)
+		return false;
+	mcs->index = row->index;
+	mcs->flags = row->format == PHY_FORMAT_HT ?
+		     HWSIM_RATE_MCS : HWSIM_RATE_VHT_MCS | HWSIM_RATE_80_MHZ;
+	return true;
+}
+
 void hwsim_tries_done(const struct hwsim_tx_rate *tries, unsigned int attempts,
 		      struct hwsim_tx_rate *done)
 {

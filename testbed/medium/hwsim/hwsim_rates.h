@@ -33,6 +33,13 @@ uint32_t hwsim_rate_index(uint32_t freq, unsigned int rate);
 bool hwsim_rate_chain(const struct hwsim_rates *rates, uint32_t freq,
 		      const struct phy_profile *phy, struct rate_chain *chain);
 
+/*
+ * @rate (100 kb/s) of a station of @phy as MCS and flags, if it is one of HT or VHT. False
+ * for a legacy rate, which its index alone names.
+ */
+bool hwsim_rate_mcs(unsigned int rate, const struct phy_profile *phy,
+		    struct hwsim_tx_rate_flag *mcs);
+
 /* Into @done the first @attempts of @tries, each in its place; -1 elsewhere. */
 void hwsim_tries_done(const struct hwsim_tx_rate *tries, unsigned int attempts,
 		      struct hwsim_tx_rate *done);

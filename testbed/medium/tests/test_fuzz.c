@@ -260,6 +260,7 @@ static struct trial trial_begin(bool modern, int *failures)
 	fe->options.config.channel.snr_db = 15;
 	mac_init(&fe->mac, &fe->options.config, &hwsim_ops, fe);
 	fe->link = calloc(1, sizeof(*fe->link));
+	fe->late.link = fe->link;
 	fe->link->fd = fds[0];
 	fe->link->family = FAMILY;
 	fe->link->integrity = &fe->integrity;

@@ -102,12 +102,31 @@ static void status(int *failures)
 	EXPECT_EQ(done[3].index, -1);
 }
 
+/* Those of 802.11-2012, Table 20-30, and 802.11ac-2013, 22.5, one stream. */
+static void mcs(int *failures)
+{
+	struct hwsim_tx_rate_flag found = { 0 };
+
+	EXPECT(hwsim_rate_mcs(650, phy_find("ht20"), &found));
+	EXPECT_EQ(found.index, 7);
+	EXPECT_EQ(found.flags, HWSIM_RATE_MCS);
+	EXPECT(hwsim_rate_mcs(65, phy_find("ht20"), &found));
+	EXPECT_EQ(found.index, 0);
+	EXPECT(hwsim_rate_mcs(3900, phy_find("vht80"), &found));
+	EXPECT_EQ(found.index, 9);
+	EXPECT_EQ(found.flags, HWSIM_RATE_VHT_MCS | HWSIM_RATE_80_MHZ);
+	/* Group-addressed and management frames. */
+	EXPECT(!hwsim_rate_mcs(60, phy_find("ht20"), &found));
+	EXPECT(!hwsim_rate_mcs(110, phy_find("hrdsss-11"), &found));
+}
+
 int main(void)
 {
 	static const struct tap_case cases[] = {
 		{ "indices and flags are rates, or refused", indices },
 		{ "four entries are a retry chain", chains },
 		{ "the TX status has each count in its place", status },
+		{ "rates of HT and VHT are told as MCS", mcs },
 		{ }
 	};
 
