@@ -90,6 +90,7 @@ def measure(cell: Cell, record: dict[str, Any]) -> None:
     cell.own_queues.write(t0)
     cell.network.counters()
     record |= {"tcp_rmem": cell.network.receive_buffers(), "tries": cell.radios.tries}
+    record["processors"] = os.cpu_count()
     cell.running.stop("dcfmedium")
 
 

@@ -79,6 +79,8 @@ def flow_words(flowgen: str, flow: Flow, host: str, t0: float, record: str) -> l
     words += ["--start-at", f"{t0 + flow.start_s:.9f}", "--out", record]
     if flow.pulse:
         words += ["--count", str(flow.count), "--every", str(flow.every_s)]
+        words += ["--datagrams", str(flow.datagrams)] if flow.datagrams else []
+        words += ["--echo"] if flow.dir == "ping" else []
         return [*words, "--bytes", str(flow.bytes)]
     size = ["--bytes", str(flow.bytes)] if flow.bytes is not None else []
     return [*words, "--dir", flow.dir, *(size or ["--seconds", str(flow.seconds)])]

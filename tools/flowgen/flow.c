@@ -6,7 +6,6 @@
  * may be lost on the air. A flow of fixed size ends when the receiver has all
  * of it and closes; the sender waits for that close.
  */
-#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sockios.h>
@@ -21,27 +20,16 @@
 
 #include "die.h"
 #include "flow.h"
-
-#define REQUEST_MAGIC	0x666c6f77U	/* "flow" */
-#define REQUEST_VERSION	1
+#include "request.h"
 
 #define CHUNK		65536		/* bytes per read or write */
 #define CHUNKS_PER_TURN	16		/* then other flows get their turn */
 
+/* Samples of the round-trip time in an interval: five a second, as flent takes them */
+#define RTTS		5
+
 /* How much earlier than the client's a server's clock may reach the deadline */
 #define CLOCK_DRIFT_NS	(NSEC_PER_SEC / 10)
-
-/* What the client says first. Integers are big-endian. */
-struct request {
-	uint32_t magic;
-	uint8_t version;
-	uint8_t dir;
-	uint16_t reserved;
-	uint64_t duration_ns;		/* what is left of it; 0: by bytes */
-	uint64_t bytes;
-	char id[ID_MAX];
-	char congestion_control[CC_MAX];
-} __attribute__((packed));
 
 enum phase {
 	WAITING,			/* client: for its start time */
@@ -62,6 +50,8 @@ struct flow {
 	int64_t deadline;		/* ns or NEVER */
 	int64_t next_sample;		/* ns or NEVER */
 	uint64_t handed;		/* payload bytes given to TCP */
+	int64_t rtts[RTTS];		/* sender: ns, not written down yet */
+	unsigned int rtt_count;
 };
 
 static struct flow *flow_of(struct activity *act)
@@ -69,17 +59,38 @@ static struct flow *flow_of(struct activity *act)
 	return (struct flow *)act;
 }
 
-bool flow_id_valid(const char *id)
+/* Half-filled intervals too: a flow that ends between two keeps what it had. */
+static void flush_rtts(struct loop *loop, struct flow *flow, int64_t now)
 {
-	size_t length = strlen(id);
-
-	return length > 0 && length <= ID_MAX &&
-	       strspn(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._:") == length;
+	if (flow->rtt_count)
+		record_rtts(loop->out_fd, &flow->rec, now, flow->rtts, flow->rtt_count);
+	flow->rtt_count = 0;
 }
 
-int64_t flow_next_sample(const struct loop *loop, int64_t start, int64_t now)
+/* TCP's smoothed round-trip time; 0 until it has measured one. */
+static void note_rtt(struct loop *loop, struct flow *flow, int64_t now)
 {
-	return start + ((now - start) / loop->interval_ns + 1) * loop->interval_ns;
+	struct tcp_info info = { };
+	socklen_t length = sizeof(info);
+
+	if (getsockopt(flow->act.fd, IPPROTO_TCP, TCP_INFO, &info, &length) || !info.tcpi_rtt)
+		return;
+	flow->rtts[flow->rtt_count++] = info.tcpi_rtt * 1000LL;
+	if (flow->rtt_count == RTTS)
+		flush_rtts(loop, flow, now);
+}
+
+int64_t flow_next_sample(int64_t every, int64_t start, int64_t now)
+{
+	return start + ((now - start) / every + 1) * every;
+}
+
+/* When the receiver's next sample is due, or the sender's next round-trip time. */
+static int64_t next_sample(const struct loop *loop, const struct flow *flow, int64_t now)
+{
+	int64_t every = flow->rec.sender ? loop->interval_ns / RTTS : loop->interval_ns;
+
+	return flow_next_sample(every, flow->rec.start, now);
 }
 
 static void set_wake(struct flow *flow)
@@ -123,6 +134,7 @@ static void conclude(struct loop *loop, struct flow *flow, int64_t end)
 		if (!flow->plan.bytes || flow->rec.error[0] || end == UNSET)
 			abort_connection(flow->act.fd);
 	}
+	flush_rtts(loop, flow, now_ns());
 	flow->rec.end = end;
 	record_flow(loop->out_fd, &flow->rec);
 	flow->act.done = true;
@@ -256,24 +268,6 @@ static void await_close(struct loop *loop, struct flow *flow)
 		connection_over(loop, flow, got ? errno : 0);
 }
 
-static void compose_request(struct flow *flow)
-{
-	struct request *req = &flow->request;
-	const struct flow_plan *plan = &flow->plan;
-
-	*req = (struct request) {
-		.magic = htobe32(REQUEST_MAGIC),
-		.version = REQUEST_VERSION,
-		.dir = plan->dir,
-		.bytes = htobe64(plan->bytes),
-	};
-	if (!plan->bytes)
-		req->duration_ns = htobe64(flow->deadline - now_ns());
-	memcpy(req->id, plan->id, strlen(plan->id));
-	memcpy(req->congestion_control, plan->congestion_control,
-	       strlen(plan->congestion_control));
-}
-
 static void send_request(struct loop *loop, struct flow *flow)
 {
 	const char *from = (const char *)&flow->request + flow->request_done;
@@ -302,29 +296,9 @@ static void finish_connect(struct loop *loop, struct flow *flow)
 		return;
 	}
 	flow->rec.connected = now_ns();
-	compose_request(flow);
+	request_compose(&flow->request, &flow->plan, flow->deadline - now_ns());
 	flow->phase = REQUESTING;
 	send_request(loop, flow);
-}
-
-static bool adopt_request(struct flow *flow)
-{
-	const struct request *req = &flow->request;
-	struct flow_plan *plan = &flow->plan;
-	uint64_t duration = be64toh(req->duration_ns);
-
-	plan->bytes = be64toh(req->bytes);
-	if (req->magic != htobe32(REQUEST_MAGIC) || req->dir > DIR_DOWN ||
-	    req->version != REQUEST_VERSION ||
-	    !duration == !plan->bytes || duration > INT64_MAX / 2)
-		return false;
-	memcpy(plan->id, req->id, ID_MAX);
-	if (!flow_id_valid(plan->id) || req->congestion_control[CC_MAX - 1])
-		return false;
-	memcpy(plan->congestion_control, req->congestion_control, CC_MAX);
-	plan->dir = req->dir;
-	plan->duration_ns = duration;
-	return true;
 }
 
 static void receive_request(struct loop *loop, struct flow *flow)
@@ -341,7 +315,7 @@ static void receive_request(struct loop *loop, struct flow *flow)
 		if (flow->request_done < sizeof(flow->request))
 			return;
 	}
-	if (got <= 0 || !adopt_request(flow)) {
+	if (got <= 0 || !request_adopt(&flow->request, &flow->plan)) {
 		fputs("flowgen: a connection without a valid request was closed\n", stderr);
 		flow->act.done = true;
 		return;
@@ -352,8 +326,7 @@ static void receive_request(struct loop *loop, struct flow *flow)
 	now = now_ns();
 	if (flow->plan.duration_ns)
 		flow->deadline = now + flow->plan.duration_ns;
-	if (!flow->rec.sender)
-		flow->next_sample = flow_next_sample(loop, flow->rec.start, now);
+	flow->next_sample = next_sample(loop, flow, now);
 	set_wake(flow);
 	if (set_congestion_control(flow))
 		fail(loop, flow, "congestion control not available", errno);
@@ -399,8 +372,7 @@ static void open_connection(struct loop *loop, struct flow *flow, int64_t now)
 	flow->rec.start = now;
 	if (flow->plan.duration_ns)
 		flow->deadline = now + flow->plan.duration_ns;
-	if (!flow->rec.sender)
-		flow->next_sample = flow_next_sample(loop, now, now);
+	flow->next_sample = next_sample(loop, flow, now);
 	set_wake(flow);
 
 	fd = socket(peer->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -430,8 +402,11 @@ static void flow_wake(struct loop *loop, struct activity *act, int64_t now)
 		return;
 	}
 	if (flow->next_sample <= now) {
-		record_sample(loop->out_fd, &flow->rec, now);
-		flow->next_sample = flow_next_sample(loop, flow->rec.start, now);
+		if (flow->rec.sender)
+			note_rtt(loop, flow, now);
+		else
+			record_sample(loop->out_fd, &flow->rec, now);
+		flow->next_sample = next_sample(loop, flow, now);
 		set_wake(flow);
 	}
 	if (flow->deadline > now)

@@ -33,7 +33,8 @@ static const char usage_text[] =
 "  flowgen run   --list FILE --host ADDR --port PORT [--start-at T] [--cc NAME]\n"
 "                [--interval S] [--out FILE]\n"
 "  flowgen pulse --id ID --host ADDR --port PORT --count N --every S --bytes B\n"
-"                [--start-at T] [--out FILE]\n"
+"                [--datagrams K] [--echo] [--start-at T] [--interval S]\n"
+"                [--out FILE]\n"
 "  flowgen tap   --dev DEVICE [--interval S] [--out FILE]\n"
 "\n"
 "serve  answers flows and receives pulses until SIGTERM.\n"
@@ -41,7 +42,8 @@ static const char usage_text[] =
 "       After --seconds both ends stop at once; --bytes waits for the last byte.\n"
 "       --list makes one flow for each line \"ID up|down BYTES OFFSET\" of a file; it\n"
 "       starts OFFSET seconds after --start-at.\n"
-"pulse  sends N datagrams of B bytes, one every S seconds.\n"
+"pulse  sends N datagrams of B bytes, one every S seconds; with --datagrams N frames of K\n"
+"       datagrams each. With --echo, a ping, the server sends each datagram back.\n"
 "tap    writes when a pulse's datagrams leave a device of this machine, until SIGTERM.\n"
 "\n"
 "      --dev DEVICE    the device to watch, such as wlan0\n"
@@ -53,18 +55,22 @@ static const char usage_text[] =
 "  -t, --seconds S     how long to send\n"
 "  -n, --bytes N       how much to send; k, M, G stand for 10^3, 10^6, 10^9\n"
 "  -l, --list FILE     flows to make, one on each line\n"
-"      --count N       datagrams\n"
+"      --count N       datagrams, or frames\n"
+"      --datagrams K   datagrams of a frame, 1 to 1000 (default 1)\n"
+"      --echo          have each datagram sent back\n"
 "      --every S       seconds from one datagram to the next\n"
 "      --start-at T    when to start, seconds of CLOCK_MONOTONIC (default: now)\n"
 "      --cc NAME       the sender's TCP congestion control\n"
-"      --interval S    seconds between samples at the receiver (default 1)\n"
+"      --interval S    seconds between samples at the receiver, or at a ping (default 1)\n"
 "  -o, --out FILE      append the JSON lines to FILE (default: standard output)\n"
 "  -h, --help\n"
 "\n"
 "Times in the output are seconds of CLOCK_MONOTONIC. Bytes are TCP or UDP payload: the\n"
-"receiver counts those it has read, the sender those that were acknowledged. The\n"
-"receiver or tap of a pulse writes how long each datagram took, in us; for this both\n"
-"ends must have the same clock. On SIGTERM flowgen writes what it knows so far, with\n"
+"receiver counts those it has read, the sender those that were acknowledged, or of a\n"
+"pulse those it was to send. TCP's sender writes its round-trip time five times in each\n"
+"interval, in us. The receiver or tap of a pulse writes how long each frame took, by its\n"
+"slowest datagram; for this both ends must have the same clock. A ping's sender writes\n"
+"how long each took there and back. On SIGTERM flowgen writes what it knows so far, with\n"
 "\"end_s\": null, and ends. Exit code: 0, 1 when a flow failed, 2 for bad usage.\n"
 "\n"
 "Examples:\n"
@@ -77,6 +83,7 @@ static const char usage_text[] =
 struct options {
 	const char *id, *host, *port, *bind, *dir, *seconds, *bytes, *count;
 	const char *every, *start_at, *cc, *interval, *out, *list, *dev;
+	const char *datagrams, *echo;
 };
 
 static void __attribute__((noreturn, format(printf, 1, 2)))
@@ -229,7 +236,12 @@ static void command_pulse(struct loop *loop, const struct options *opt)
 	need("pulse", "--every", opt->every);
 	need("pulse", "--bytes", opt->bytes);
 	copy_id(plan.id, opt->id);
-	plan.count = parse_count("--count", opt->count, 1, UINT32_MAX);
+	plan.datagrams = opt->datagrams ?
+		parse_count("--datagrams", opt->datagrams, 1, DATAGRAMS_MAX) : 1;
+	plan.echo = opt->echo;
+	if (plan.echo && plan.datagrams > 1)
+		misuse("--echo answers single datagrams; leave out --datagrams");
+	plan.count = parse_count("--count", opt->count, 1, UINT32_MAX / plan.datagrams);
 	plan.every_ns = parse_seconds("--every", opt->every, 0);
 	plan.bytes = parse_count("--bytes", opt->bytes,
 				 sizeof(struct pulse_header) + strlen(plan.id),
@@ -252,7 +264,7 @@ static const struct command {
 } commands[] = {
 	{ "serve", command_serve, "pbIoh" },
 	{ "run", command_run, "icpdtnlTCIoh" },
-	{ "pulse", command_pulse, "icpNEnToh" },
+	{ "pulse", command_pulse, "icpNEnMeTIoh" },
 	{ "tap", command_tap, "DIoh" },
 };
 
@@ -267,6 +279,7 @@ static void parse_options(const struct command *command, int argc, char **argv,
 		{ "count", 1, NULL, 'N' }, { "dev", 1, NULL, 'D' },
 		{ "every", 1, NULL, 'E' }, { "start-at", 1, NULL, 'T' },
 		{ "cc", 1, NULL, 'C' }, { "interval", 1, NULL, 'I' },
+		{ "datagrams", 1, NULL, 'M' }, { "echo", 0, NULL, 'e' },
 		{ "out", 1, NULL, 'o' }, { "help", 0, NULL, 'h' },
 		{ },
 	};
@@ -276,6 +289,7 @@ static void parse_options(const struct command *command, int argc, char **argv,
 		['n'] = &opt->bytes, ['N'] = &opt->count, ['E'] = &opt->every,
 		['T'] = &opt->start_at, ['C'] = &opt->cc, ['l'] = &opt->list,
 		['I'] = &opt->interval, ['o'] = &opt->out, ['D'] = &opt->dev,
+		['M'] = &opt->datagrams, ['e'] = &opt->echo,
 	};
 	int c, i;
 
@@ -294,7 +308,7 @@ static void parse_options(const struct command *command, int argc, char **argv,
 			fputs(usage_text, stdout);
 			exit(0);
 		}
-		*values[c] = optarg;
+		*values[c] = optarg ? optarg : "";
 	}
 	if (optind < argc)
 		misuse("%s: unexpected argument", argv[optind]);

@@ -2,7 +2,8 @@
 /*
  * Both ends of a pulse. The sender keeps an absolute schedule. The receiver
  * knows a pulse by source address and id; it is over when its last datagram
- * came, or at SIGTERM with an unknown end.
+ * came, or at SIGTERM with an unknown end. A ping has no receiver: the other
+ * end answers each datagram and forgets it.
  */
 #include <endian.h>
 #include <errno.h>
@@ -18,12 +19,23 @@
 
 #define PULSE_MAGIC	0x70756c73U	/* "puls" */
 #define PER_TURN	64		/* datagrams read before others' turn */
+#define FRAMES		64		/* of which some datagrams came, at most */
+
+/* A frame on its way: the datagrams that leave at one moment. */
+struct frame {
+	uint32_t number;
+	uint32_t came;			/* datagrams of it */
+	int64_t delay;			/* ns, of the slowest */
+};
 
 struct pulse {
 	struct activity act;
 	struct record rec;
 	struct pulse_plan plan;		/* sender: the script; receiver: peer */
 	uint32_t sent;			/* datagrams whose time has come */
+	uint64_t answered;		/* ping: bytes that came back */
+	int64_t next_flush;		/* ping: when its delays are written down */
+	struct frame frames[FRAMES];	/* receiver: not whole yet, by number */
 	int64_t delays[DELAYS_MAX];	/* receiver: not written down yet */
 	unsigned int delayed;
 };
@@ -46,6 +58,11 @@ static void conclude(struct loop *loop, struct pulse *pulse, int64_t end)
 	flush_delays(loop, pulse, now_ns());
 	pulse->rec.end = end;
 	record_flow(loop->out_fd, &pulse->rec);
+	if (pulse->plan.echo) {		/* it is its own receiver */
+		pulse->rec.sender = 0;
+		pulse->rec.bytes = pulse->answered;
+		record_flow(loop->out_fd, &pulse->rec);
+	}
 	pulse->act.done = true;
 }
 
@@ -71,6 +88,32 @@ static struct pulse *pulse_new(const char *id)
 	return pulse;
 }
 
+/* Returns false for a datagram that no pulse sent. */
+static bool datagram_id(const char *datagram, size_t length,
+			struct pulse_header *header, char *id)
+{
+	size_t id_length;
+
+	if (length < sizeof(*header))
+		return false;
+	memcpy(header, datagram, sizeof(*header));
+	id_length = be32toh(header->id_length);
+	if (header->magic != htobe32(PULSE_MAGIC) || id_length > ID_MAX ||
+	    id_length > length - sizeof(*header) || !header->datagrams)
+		return false;
+	memcpy(id, datagram + sizeof(*header), id_length);
+	id[id_length] = '\0';
+	return flow_id_valid(id);
+}
+
+static void note_delay(struct loop *loop, struct pulse *pulse, int64_t delay)
+{
+
+	if (pulse->delayed == DELAYS_MAX)
+		flush_delays(loop, pulse, now_ns());
+	pulse->delays[pulse->delayed++] = delay;
+}
+
 static int send_one(struct pulse *pulse)
 {
 	static char datagram[PULSE_MAX];
@@ -78,7 +121,9 @@ static int send_one(struct pulse *pulse)
 	struct pulse_header header = {
 		.magic = htobe32(PULSE_MAGIC),
 		.sequence = htobe32(pulse->sent),
-		.count = htobe32(plan->count),
+		.count = htobe32(plan->count * plan->datagrams),
+		.datagrams = htobe16(plan->datagrams),
+		.echo = htobe16(plan->echo),
 		.id_length = htobe32(strlen(plan->id)),
 		.sent_ns = htobe64(now_ns()),
 	};
@@ -87,11 +132,47 @@ static int send_one(struct pulse *pulse)
 	memcpy(datagram, &header, sizeof(header));
 	memcpy(datagram + sizeof(header), plan->id, strlen(plan->id));
 	sent = send(pulse->act.fd, datagram, plan->bytes, 0);
-	if (sent >= 0)
-		pulse->rec.bytes += sent;
-	else if (errno != EAGAIN && errno != ENOBUFS)
-		return -1;		/* a full queue is a loss, not an error */
+	if (sent < 0 && errno != EAGAIN && errno != ENOBUFS)
+		return -1;
+	/* A full queue is a loss, not an error: it counts as sent. */
+	pulse->rec.bytes += plan->bytes;
 	return 0;
+}
+
+/* A ping's delays belong to an interval as a receiver's do, though nothing wakes it for that. */
+static void note_answer(struct loop *loop, struct pulse *pulse, const struct pulse_header *header)
+{
+	int64_t now = now_ns();
+
+	if (now >= pulse->next_flush) {
+		flush_delays(loop, pulse, now);
+		pulse->next_flush = flow_next_sample(loop->interval_ns, pulse->rec.start, now);
+	}
+	note_delay(loop, pulse, now - (int64_t)be64toh(header->sent_ns));
+}
+
+static void answer_ready(struct loop *loop, struct activity *act, uint32_t events)
+{
+	static char datagram[PULSE_MAX];
+	struct pulse *pulse = pulse_of(act);
+	struct pulse_header header;
+	char id[ID_MAX + 1];
+	ssize_t got;
+
+	(void)events;
+	while ((got = recv(act->fd, datagram, sizeof(datagram), 0)) >= 0) {
+		if (!datagram_id(datagram, got, &header, id) ||
+		    be16toh(header.echo) != ECHO_ANSWER)
+			continue;
+		pulse->answered += got;
+		note_answer(loop, pulse, &header);
+		if (be32toh(header.sequence) + 1 == be32toh(header.count)) {
+			conclude(loop, pulse, now_ns());
+			return;
+		}
+	}
+	if (errno != EAGAIN && errno != EINTR && errno != ECONNREFUSED)
+		die(errno, "pulse %s: cannot receive", pulse->rec.id);
 }
 
 static void pulse_wake(struct loop *loop, struct activity *act, int64_t now)
@@ -101,7 +182,7 @@ static void pulse_wake(struct loop *loop, struct activity *act, int64_t now)
 
 	if (!pulse->sent)
 		pulse->rec.first_byte = now;
-	while (act->wake_ns <= now && pulse->sent < plan->count) {
+	while (act->wake_ns <= now && pulse->sent < plan->count * plan->datagrams) {
 		if (send_one(pulse)) {
 			snprintf(pulse->rec.error, sizeof(pulse->rec.error),
 				 "cannot send: %s", strerror(errno));
@@ -111,10 +192,13 @@ static void pulse_wake(struct loop *loop, struct activity *act, int64_t now)
 			conclude(loop, pulse, UNSET);
 			return;
 		}
-		pulse->sent++;
-		act->wake_ns += plan->every_ns;
+		if (++pulse->sent % plan->datagrams == 0)
+			act->wake_ns += plan->every_ns;
 	}
-	if (pulse->sent == plan->count)
+	if (pulse->sent < plan->count * plan->datagrams)
+		return;
+	act->wake_ns = NEVER;		/* a ping waits for its last answer */
+	if (!plan->echo)
 		conclude(loop, pulse, now);
 }
 
@@ -126,6 +210,7 @@ void pulse_start(struct loop *loop, const struct pulse_plan *plan)
 	pulse->plan = *plan;
 	pulse->rec.sender = 1;
 	pulse->act.wake = pulse_wake;
+	pulse->act.ready = answer_ready;
 	pulse->act.wake_ns = plan->start_ns > now ? plan->start_ns : now;
 	pulse->rec.start = pulse->act.wake_ns;
 	pulse->rec.connected = pulse->act.wake_ns;
@@ -136,6 +221,8 @@ void pulse_start(struct loop *loop, const struct pulse_plan *plan)
 		    plan->peer_length))
 		die(errno, "pulse %s: cannot reach the host", plan->id);
 	loop_add(loop, &pulse->act);
+	if (plan->echo)
+		loop_attach(loop, &pulse->act, pulse->act.fd, EPOLLIN);
 }
 
 /* Receiver */
@@ -146,7 +233,7 @@ static void arrival_wake(struct loop *loop, struct activity *act, int64_t now)
 
 	record_sample(loop->out_fd, &pulse->rec, now);
 	flush_delays(loop, pulse, now);
-	act->wake_ns = flow_next_sample(loop, pulse->rec.start, now);
+	act->wake_ns = flow_next_sample(loop->interval_ns, pulse->rec.start, now);
 }
 
 static struct pulse *find_pulse(struct loop *loop, const char *id,
@@ -172,37 +259,28 @@ static struct pulse *find_pulse(struct loop *loop, const char *id,
 	pulse->rec.connected = pulse->rec.start;
 	pulse->rec.first_byte = pulse->rec.start;
 	pulse->act.wake = arrival_wake;
-	pulse->act.wake_ns = flow_next_sample(loop, pulse->rec.start,
+	pulse->act.wake_ns = flow_next_sample(loop->interval_ns, pulse->rec.start,
 					      pulse->rec.start);
 	loop_add(loop, &pulse->act);
 	return pulse;
 }
 
-/* Returns false for a datagram that no pulse sent. */
-static bool datagram_id(const char *datagram, size_t length,
-			struct pulse_header *header, char *id)
+/* Notes the delay of a frame once all its datagrams are here; one that never is whole is lost. */
+static void note_arrival(struct loop *loop, struct pulse *pulse, const struct pulse_header *header)
 {
-	size_t id_length;
+	uint32_t datagrams = be16toh(header->datagrams);
+	uint32_t number = be32toh(header->sequence) / datagrams;
+	int64_t delay = now_ns() - (int64_t)be64toh(header->sent_ns);
+	struct frame *frame = &pulse->frames[number % FRAMES];
 
-	if (length < sizeof(*header))
-		return false;
-	memcpy(header, datagram, sizeof(*header));
-	id_length = be32toh(header->id_length);
-	if (header->magic != htobe32(PULSE_MAGIC) || id_length > ID_MAX ||
-	    id_length > length - sizeof(*header))
-		return false;
-	memcpy(id, datagram + sizeof(*header), id_length);
-	id[id_length] = '\0';
-	return flow_id_valid(id);
-}
-
-static void note_delay(struct loop *loop, struct pulse *pulse, int64_t sent)
-{
-	int64_t now = now_ns();
-
-	if (pulse->delayed == DELAYS_MAX)
-		flush_delays(loop, pulse, now);
-	pulse->delays[pulse->delayed++] = now - sent;
+	if (frame->number != number || !frame->came)
+		*frame = (struct frame) { .number = number };
+	if (frame->delay < delay)
+		frame->delay = delay;
+	if (++frame->came < datagrams)
+		return;
+	note_delay(loop, pulse, frame->delay);
+	frame->came = 0;
 }
 
 void pulse_arrived(struct loop *loop, const char *datagram, size_t length,
@@ -218,9 +296,26 @@ void pulse_arrived(struct loop *loop, const char *datagram, size_t length,
 	pulse = find_pulse(loop, id, peer, peer_length);
 	pulse->rec.tap = tap;
 	pulse->rec.bytes += length;
-	note_delay(loop, pulse, be64toh(header.sent_ns));
+	note_arrival(loop, pulse, &header);
 	if (be32toh(header.sequence) + 1 == be32toh(header.count))
 		conclude(loop, pulse, now_ns());
+}
+
+/* Sends a ping's datagram back, marked: two servers never answer each other. */
+static bool answered(int fd, char *datagram, size_t length,
+		     const struct sockaddr_storage *peer, socklen_t peer_length)
+{
+	struct pulse_header header;
+	char id[ID_MAX + 1];
+
+	if (!datagram_id(datagram, length, &header, id) || !header.echo)
+		return false;
+	if (be16toh(header.echo) == ECHO_REQUEST) {
+		header.echo = htobe16(ECHO_ANSWER);
+		memcpy(datagram, &header, sizeof(header));
+		sendto(fd, datagram, length, 0, (const struct sockaddr *)peer, peer_length);
+	}
+	return true;
 }
 
 static void counter_ready(struct loop *loop, struct activity *act,
@@ -238,6 +333,8 @@ static void counter_ready(struct loop *loop, struct activity *act,
 		length = sizeof(peer);
 		got = recvfrom(act->fd, datagram, sizeof(datagram), 0,
 			       (struct sockaddr *)&peer, &length);
+		if (got >= 0 && answered(act->fd, datagram, got, &peer, length))
+			continue;
 		if (got >= 0) {
 			pulse_arrived(loop, datagram, got, &peer, length, false);
 			continue;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A scripted UDP source: datagram i leaves at start + i * interval, whatever
- * became of the ones before. It takes no feedback and draws no random number,
+ * A scripted UDP source: frame i, one datagram or several at once, leaves at
+ * start + i * interval, whatever became of the ones before. It takes no feedback and draws no random number,
  * so two runs offer exactly the same load. Each datagram says when it was sent:
  * where both ends read one clock, as the network namespaces of one machine do,
  * the receiver knows how long it was on its way.
@@ -15,6 +15,7 @@
 #include "record.h"
 
 #define PULSE_MAX	65507		/* largest UDP payload over IPv4, bytes */
+#define DATAGRAMS_MAX	1000		/* of a frame */
 
 /* First bytes of a datagram; the id follows. Integers are big-endian. */
 struct pulse_header {
@@ -22,15 +23,21 @@ struct pulse_header {
 	uint32_t sequence;		/* from 0 */
 	uint32_t count;			/* datagrams in the pulse */
 	uint32_t id_length;		/* bytes */
+	uint16_t datagrams;		/* that leave at one moment: a frame */
+	uint16_t echo;			/* 0, or one of enum pulse_echo */
 	uint64_t sent_ns;		/* CLOCK_MONOTONIC of the sender's machine */
 } __attribute__((packed));
+
+enum pulse_echo { ECHO_REQUEST = 1, ECHO_ANSWER };
 
 struct pulse_plan {
 	char id[ID_MAX + 1];
 	int64_t start_ns;		/* CLOCK_MONOTONIC; the past means now */
 	int64_t every_ns;
-	uint32_t count;
+	uint32_t count;			/* frames */
+	uint32_t datagrams;		/* of each frame */
 	uint32_t bytes;			/* UDP payload of each datagram */
+	bool echo;			/* a ping: the other end answers each */
 	struct sockaddr_storage peer;
 	socklen_t peer_length;
 };

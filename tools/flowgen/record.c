@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * JSON lines of flowgen: a "sample" per interval at the receiver, with "delays"
- * if it receives or taps datagrams, a "flow" per end when it is over. An unknown value is null, never zero.
+ * if it receives or taps datagrams, "rtts" at TCP's sender, a "flow" per end
+ * when it is over. An unknown value is null, never zero.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -86,7 +87,7 @@ void record_flow(int fd, const struct record *rec)
 	put_line(fd, line, length);
 }
 
-void record_delays(int fd, const struct record *rec, int64_t at,
+static void put_us(int fd, const struct record *rec, const char *event, int64_t at,
 		   const int64_t *delays, unsigned int count)
 {
 	char line[256 + 24 * DELAYS_MAX];
@@ -95,11 +96,23 @@ void record_delays(int fd, const struct record *rec, int64_t at,
 	int length;
 
 	length = snprintf(line, sizeof(line),
-			  "{\"schema\":1,\"event\":\"delays\",\"id\":\"%s\",\"side\":\"%s\",\"t_s\":%s,\"us\":[",
-			  rec->id, side(rec), seconds(at).text);
+			  "{\"schema\":1,\"event\":\"%s\",\"id\":\"%s\",\"side\":\"%s\",\"t_s\":%s,\"us\":[",
+			  event, rec->id, side(rec), seconds(at).text);
 	for (i = 0; i < count; i++, comma = ",")
 		length += snprintf(line + length, sizeof(line) - length, "%s%lld",
 				   comma, (long long)(delays[i] / 1000));
 	length += snprintf(line + length, sizeof(line) - length, "]}\n");
 	put_line(fd, line, length);
+}
+
+void record_delays(int fd, const struct record *rec, int64_t at,
+		   const int64_t *delays, unsigned int count)
+{
+	put_us(fd, rec, "delays", at, delays, count);
+}
+
+void record_rtts(int fd, const struct record *rec, int64_t at,
+		 const int64_t *rtts, unsigned int count)
+{
+	put_us(fd, rec, "rtts", at, rtts, count);
 }

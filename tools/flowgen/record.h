@@ -39,8 +39,15 @@ void record_flow(int fd, const struct record *rec);
 
 #define DELAYS_MAX	64	/* in one line */
 
-/* The one-way delays, in ns, of the datagrams that came before AT. */
+/*
+ * The delays, in ns, of the frames that came before AT: one-way, or of a ping there and back. A
+ * frame's is that of its slowest datagram.
+ */
 void record_delays(int fd, const struct record *rec, int64_t at,
 		   const int64_t *delays, unsigned int count);
+
+/* TCP's smoothed round-trip times, in ns, sampled before AT; at most DELAYS_MAX. */
+void record_rtts(int fd, const struct record *rec, int64_t at,
+		 const int64_t *rtts, unsigned int count);
 
 #endif

@@ -10,6 +10,7 @@ import contextlib
 import json
 import signal
 import socket
+import struct
 import subprocess
 import time
 from collections.abc import Iterator
@@ -155,6 +156,37 @@ def test_server_survives_nonsense(server: Server) -> None:
     assert [entry["id"] for entry in server.stop()] == ["f"]
 
 
+def datagram(sequence: int, frame: int, count: int = 6, echo: int = 0) -> bytes:
+    """One of the pulse "p", as tools/flowgen/pulse.h has it, sent at time 0."""
+    header = struct.pack(">IIIIHHQ", 0x70756C73, sequence, count, 1, frame, echo, 0)
+    return header + b"p" * 100
+
+
+def test_a_frame_that_is_not_whole_is_lost(server: Server) -> None:
+    """Of frames 0, 1 and 2 with two datagrams each, the second one of frame 1 never comes. A frame
+    of no datagrams is none."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+        for sequence, frame in ((0, 2), (1, 2), (2, 2), (3, 0), (4, 2), (5, 2)):
+            sender.sendto(datagram(sequence, frame), ("127.0.0.1", server.port))
+        time.sleep(0.2)
+    found = server.stop()
+    assert sum(len(entry["us"]) for entry in found if entry["event"] == "delays") == 2
+    assert record(found, "p")["bytes"] == 5 * len(datagram(0, 2))
+
+
+def test_only_a_question_is_answered(server: Server) -> None:
+    """What was sent back comes back as it was, but marked; so two servers cannot go on for ever."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+        sender.settimeout(5)
+        for sequence, echo in enumerate((2, 3, 1)):
+            sender.sendto(datagram(sequence, 1, echo=echo), ("127.0.0.1", server.port))
+        assert sender.recv(1000) == datagram(2, 1, echo=2)
+        sender.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            sender.recv(1000)
+    assert server.stop() == []
+
+
 RUN = ["run", "--id", "f", "--host", "127.0.0.1", "--port", "9", "--dir", "up"]
 PULSE = ["pulse", "--id", "p", "--host", "127.0.0.1", "--port", "9"]
 MISUSE = [
@@ -162,6 +194,11 @@ MISUSE = [
     (["walk"], "walk is not a command"),
     (["serve"], "needs --port"),
     (["tap"], "needs --dev"),
+    (
+        [*PULSE, "--count", "1", "--every", "1", "--bytes", "64", "--echo", "--datagrams", "2"],
+        "leave out --datagrams",
+    ),
+    ([*PULSE, "--count", "1", "--every", "1", "--bytes", "64", "--datagrams", "0"], "--datagrams"),
     (["tap", "--dev", "lo", "--port", "9"], "tap takes no --port"),
     (["serve", "--port", "70000"], "--port 70000"),
     (["serve", "--port"], "--port needs a value"),

@@ -150,6 +150,18 @@ kill -CONT $server
 end_client
 stop
 
+# From here on it takes 20 ms there, and none back.
+tc qdisc change dev dev0 root netem rate {rate}mbit limit 10000 delay 20ms
+
+server far
+client far run --id f --dir up --seconds 1.9
+client ping pulse --id p --echo --count 10 --every 0.02 --bytes 64 --interval 0.1
+stop
+
+server frames
+client frames pulse --id p --count 20 --every 0.02 --bytes 1250 --datagrams 3
+stop
+
 # Nobody has this address.
 status=0
 {flowgen} run --host 10.9.0.99 --port 7001 --id s --dir up --seconds 0.5 \\
@@ -166,7 +178,8 @@ with socket.create_server(("10.9.0.2", 7002)):
     time.sleep(1000)
 ' &
 sleep 1
-{flowgen} run --host 10.9.0.2 --port 7002 --id s --dir up --seconds 100 > stuck.client &
+{flowgen} run --host 10.9.0.2 --port 7002 --id s --dir up --seconds 100 \\
+    --interval 1000 > stuck.client &
 stuck=$!
 sleep 2
 # Processor time and context switches: a process that wakes up has one more.
@@ -256,7 +269,8 @@ def test_one_server_serves_many_flows_at_once(out: Path) -> None:
     """Thirty flows of both kinds and directions, at the same time."""
     entries = lines(out / "many.server")
     for number in range(30):
-        for flow in (record(entries, f"f{number}"), *lines(out / f"many.{number}")):
+        client = record(lines(out / f"many.{number}"), f"f{number}")
+        for flow in (record(entries, f"f{number}"), client):
             assert flow["error"] is None
             assert flow["bytes"] > 0 if number % 3 else flow["bytes"] == 200_000
 
@@ -322,6 +336,43 @@ def test_the_receiver_of_a_pulse_knows_how_long_each_datagram_took(out: Path) ->
         assert delays[number] == pytest.approx(305_000 - number * 10_000, abs=1000)
     assert max([delays[0], *delays[31:]]) < 1000
     assert entries[-1]["event"] == "flow"
+
+
+def test_a_sender_knows_its_round_trip_time(out: Path) -> None:
+    """Five samples a second: of 1.9 s nine. A packet of a window of 64 KiB waits for 20 ms of
+    delay, and in the link's queue for at most the rest of its window."""
+    ours, theirs = ends(out, "far")
+    assert not [entry for entry in theirs if entry["event"] == "rtts"]
+    samples = [us for entry in ours if entry["event"] == "rtts" for us in entry["us"]]
+    assert len(samples) == 9
+    for us in samples:
+        assert 20_000 <= us <= 20_000 + (QUEUE_S + MS) * 1e6
+    assert {entry["side"] for entry in ours} == {"sender"}
+
+
+def test_a_ping_takes_both_ways(out: Path) -> None:
+    """20 ms there, and nothing but its own 92 bytes at 200 Mb/s back; the server says nothing."""
+    (ours,) = (lines(out / "ping.client"),)
+    sent, answered = (entry for entry in ours if entry["event"] == "flow")
+    assert (sent["side"], answered["side"]) == ("sender", "receiver")
+    assert sent["bytes"] == answered["bytes"] == 640
+    records = [entry for entry in ours if entry["event"] == "delays"]
+    # Four answers come in the first 0.1 s, at 20, 40, 60 and 80 ms; the fifth of them closes it.
+    assert [len(entry["us"]) for entry in records] == [4, 5, 1]
+    delays = [us for entry in records for us in entry["us"]]
+    for us in delays:
+        assert us == pytest.approx(20_000 + 2 * 106 * 8 / RATE_MBPS, abs=MS * 1e6)
+    assert "p" not in {entry["id"] for entry in lines(out / "far.server")}
+
+
+def test_a_frame_takes_as_long_as_its_slowest_datagram(out: Path) -> None:
+    """20 frames of three datagrams: the third waits for the two before it, 51 us each."""
+    ours, theirs = ends(out, "frames")
+    assert record(ours, "p")["bytes"] == record(theirs, "p")["bytes"] == 20 * 3 * 1250
+    delays = [us for entry in theirs if entry["event"] == "delays" for us in entry["us"]]
+    assert len(delays) == 20
+    for us in delays:
+        assert us == pytest.approx(20_000 + 3 * 1292 * 8 / RATE_MBPS, abs=20)
 
 
 def test_nothing_polls(out: Path) -> None:
