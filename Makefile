@@ -140,5 +140,10 @@ bench-all: all
 		cat $(BENCH_OUT)/$$part/table.md; echo; \
 	done > $(BENCH_OUT)/table.md
 
+# Two hours and more on two quiet cores; QUICK=1 about 20 minutes. Repeat it to go on.
+bench-air: all			## compare lasack with what access points run today: QUICK=1 DRY_RUN=1
+	@$(APBED) air $(if $(QUICK),--short) $(if $(DRY_RUN),--dry-run) \
+		--out out/air$(if $(QUICK),-short)
+
 .PHONY: all help setup tools medium tc lab-kernel modules debug modules-all cross \
-	stock modules-stock demo check check-kernels check-all clean lock measurements bench bench-all smp install uninstall deb
+	stock modules-stock demo check check-kernels check-all clean lock measurements bench bench-all bench-air smp install uninstall deb

@@ -91,6 +91,28 @@ class ProcessorTime:
         self._last_s = found_s
 
 
+class Waited:
+    """Seconds for which a process's threads were ready to run while the processors were busy
+    with others: the sum of all its threads, of which look() must be told before they end.
+
+    Source: Documentation/scheduler/sched-stats.rst of the kernel, /proc/PID/task/TID/schedstat.
+    """
+
+    def __init__(self, pid: int) -> None:
+        self._tasks = Path("/proc", str(pid), "task")
+        self._waited_ns: dict[str, int] = {}
+
+    def look(self) -> None:
+        """Note how long each thread has waited so far."""
+        for path in self._tasks.glob("*/schedstat"):
+            with contextlib.suppress(OSError, ValueError, IndexError):
+                self._waited_ns[path.parent.name] = int(path.read_text().split()[1])
+
+    def waited_s(self) -> float | None:
+        """At the last look; None if this kernel does not say."""
+        return sum(self._waited_ns.values()) / 1e9 if self._waited_ns else None
+
+
 def _tree_s(root: int) -> float:
     """Processor seconds of `root`, its descendants, and those of theirs that have ended."""
     ticks: dict[int, int] = {}

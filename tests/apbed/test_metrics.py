@@ -79,6 +79,58 @@ def test_a_percentile_among_the_lost_is_not_known() -> None:
     assert found["p99.9"] is None and found["max"] is None
 
 
+def test_a_frame_that_comes_late_is_as_bad_as_a_lost_one() -> None:
+    """Of 20 frames sent 2 came before the window, 15 in it, 3 of these after more than 50 ms, and
+    3 never: (3 + 3) / (15 + 3). Exactly 50 ms are in time."""
+    came = [(1.0, [90_000, 10_000]), (2.0, [10_000] * 11 + [50_000, 50_001, 60_000, 700_000])]
+    found = delays.in_time(came, 1.0, 20, 0.05)
+    assert found == {"late": 3, "lost": 3, "share": pytest.approx(6 / 18)}
+    assert delays.in_time([], 1.0, 0, 0.05) is None
+
+
+def test_round_trip_times_are_those_of_the_window() -> None:
+    """0.1 to 10 ms, and 9 s before the window; percentiles as those of datagrams."""
+    found = delays.samples_ms([(1.0, [9_000_000]), (2.0, [100 * k for k in range(1, 101)])], 1.0)
+    expected = {"n": 100, "p50": 5.1, "p90": 9.1, "p99": 10.0, "p99.9": 10.0, "max": 10.0}
+    assert found == pytest.approx(expected)
+    assert delays.samples_ms([(1.0, [5])], 1.0) is None
+
+
+def test_frames_of_a_call_and_times_within_a_connection(tmp_path: Path) -> None:
+    """Of four frames with three datagrams each, two came in time, one after 80 ms, one not whole.
+    An upload's sender saw 20 and 40 ms, half of which are at most 40 (the least that is)."""
+    path = fabricated.run_directory(tmp_path / "run")
+    run = json.loads((path / "run.json").read_text())
+    call = {"dir": "pulse", "bytes": 1250, "count": 4, "datagrams": 3, "late_s": 0.05}
+    run["plan"]["flows"][1] = run["plan"]["flows"][1] | call
+    fabricated.write(path / "run.json", run)
+    at = fabricated.T0_S + 6
+    came = {"event": "delays", "side": "receiver", "t_s": at, "us": [3000, 4000, 80_000]}
+    end = {"event": "flow", "start_s": at, "first_byte_s": at, "end_s": at, "retrans": None}
+    sent = end | {"side": "sender", "bytes": 12 * 1250, "error": None}
+    arrived = end | {"side": "receiver", "bytes": 11 * 1250, "error": None}
+    text = "".join(json.dumps({"id": "up2"} | line) + "\n" for line in (came, sent, arrived))
+    (path / "flows" / "up2.jsonl").write_text(text)
+    rtts = {"id": "up1", "event": "rtts", "side": "sender", "t_s": at, "us": [20_000, 40_000]}
+    with (path / "flows" / "up1.jsonl").open("a") as record:
+        record.write(json.dumps(rtts) + "\n")
+    up, call_up, *_ = metrics.measure(path)["flows"]
+    assert call_up["late_frames"] == {"late": 1, "lost": 1, "share": 0.5}
+    assert call_up["delay_ms"]["lost"] == 1 and call_up["rtt_ms"] is None
+    assert up["late_frames"] is None
+    assert (up["rtt_ms"]["n"], up["rtt_ms"]["p50"], up["rtt_ms"]["max"]) == (2, 40.0, 40.0)
+
+
+def test_fairness_between_stations(tmp_path: Path) -> None:
+    """Connections of 1, 1, 2 and 2 Mb/s. With both of 1 Mb/s at one station, all three have 2."""
+    path = fabricated.run_directory(tmp_path / "run", down=2.0, up=1.0, noise=0.0)
+    assert metrics.measure(path)["jain_stations"] == pytest.approx(36 / (4 * 10), rel=1e-3)
+    run = json.loads((path / "run.json").read_text())
+    run["plan"]["flows"][1]["station"] = run["plan"]["flows"][0]["station"]
+    fabricated.write(path / "run.json", run)
+    assert metrics.measure(path)["jain_stations"] == pytest.approx(1.0, rel=1e-3)
+
+
 def test_goodput_between_samples_is_on_the_line() -> None:
     """10 Mb in 10 s and then nothing: 1 Mb/s inside, half of it when half the window is empty."""
     curve = [(100.0, 0.0), (110.0, 1.25e6)]

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pytest
 
 from apbed import processes
-from apbed.processes import ProcessorTime
+from apbed.processes import ProcessorTime, Waited
 
 # Half a second of work in the process itself, as much in a child that ends, and in one that does
 # not; each reads its own clock of processor time.
@@ -78,3 +78,38 @@ def test_our_own_is_what_the_kernel_says() -> None:
     who = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     told = sum(getattr(resource.getrusage(one), f) for one in who for f in ("ru_utime", "ru_stime"))
     assert used == pytest.approx(told, abs=0.1)
+
+
+# Works for as long as it is let.
+BUSY = "while True: pass"
+
+
+def test_who_shares_a_processor_waits_for_it() -> None:
+    """Of two that always want the same processor one works and one waits, so together they wait
+    for as long as they work."""
+    (one, *_) = os.sched_getaffinity(0)
+    words = ["taskset", "-c", str(one), "/usr/bin/python3", "-c", BUSY]
+    both = [subprocess.Popen(words) for _ in range(2)]
+    try:
+        waited = [Waited(process.pid) for process in both]
+        worked = [ProcessorTime(process.pid) for process in both]
+        while min(one.used_s() for one in worked) < 1.0:
+            time.sleep(0.1)
+        for entry in waited:
+            entry.look()
+        works = sum(one.used_s() for one in worked)
+        waits = [one.waited_s() or 0.0 for one in waited]
+    finally:
+        for process in both:
+            process.kill()
+            process.wait()
+    # Others of this machine make them wait longer; starting up is work for which neither waits.
+    assert sum(waits) > 0.5 * works
+
+
+def test_who_is_gone_has_waited_for_nothing_known() -> None:
+    process = subprocess.Popen(["true"])
+    process.wait()
+    gone = Waited(process.pid)
+    gone.look()
+    assert gone.waited_s() is None

@@ -186,3 +186,17 @@ def test_threads_are_gone_after_a_campaign(tmp_path: Path) -> None:
     before = threading.active_count()
     one_run(tmp_path, *SHORT)
     assert threading.active_count() == before
+
+
+def test_what_several_processors_need(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Only QEMU has them, and in real time runs must not take them from each other."""
+    out = ["--out", str(tmp_path / "out")]
+    assert main(["run", "demo", "--cpus", "2", *out]) == 1
+    assert "--cpus: only the machines of --backend vng" in capsys.readouterr().err
+    assert main(["run", "demo", "--backend", "vng", "--cpus", "2", "--jobs", "2", *out]) == 1
+    assert "one run at a time" in capsys.readouterr().err
+    for word in ("0", "9", "two"):
+        with pytest.raises(SystemExit):
+            main(["run", "demo", "--backend", "vng", "--cpus", word, *out])
+        assert f"'{word}': expected 1 to 8" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

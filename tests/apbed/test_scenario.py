@@ -30,6 +30,8 @@ dir = "up"
 """
 SLEEP = '[[sleep]]\nstation = "sta1"\nstart_s = 3\nseconds = 2\n'
 
+FRAMES = "every_s = 0.02\nbytes = 64\ndatagrams = 3"
+
 
 def load(tmp_path: Path, text: str = CELL, *settings: str) -> parse.Scenario:
     path = tmp_path / "cell.toml"
@@ -131,14 +133,14 @@ QUEUES = ("ap.radio=queues", "station.radio=queues")
             "station.inflight = 1: expected 0 with noqueue, which holds nothing back",
         ),
         (
-            ["ap.radio=queues", "medium.phy=ht20"],
-            "ap.radio = 'queues': expected medium.phy to be hrdsss-11, dsss-2, ofdm or erp-ofdm, "
-            "not 'ht20': it starts no A-MPDU session",
+            ["ap.radio=queues", "medium.phy=vht80"],
+            "ap.radio = 'queues': expected medium.phy to be hrdsss-11, dsss-2, ofdm, erp-ofdm or "
+            "ht20, not 'vht80': it starts no A-MPDU session",
         ),
         (
             ["station.radio=queues", "medium.phy=vht80-mcs0"],
-            "station.radio = 'queues': expected medium.phy to be hrdsss-11, dsss-2, ofdm or "
-            "erp-ofdm, not 'vht80-mcs0': it starts no A-MPDU session",
+            "station.radio = 'queues': expected medium.phy to be hrdsss-11, dsss-2, ofdm, erp-ofdm "
+            "or ht20, not 'vht80-mcs0': it starts no A-MPDU session",
         ),
         (["vng.radio=queues"], "unknown key 'vng.radio'; did you mean 'ap.radio'?"),
     ],
@@ -192,7 +194,9 @@ def test_edca_has_categories_for_32_radios(tmp_path: Path) -> None:
             'dir = "up"\nstart_s = 11',
             "flow 1: it would start after the end of the run",
         ),
-        ('dir = "up"', 'dir = "pulse"', "flow 1: count is missing; a pulse flow needs"),
+        ('dir = "up"', 'dir = "pulse"', "flow 1: every_s is missing; a pulse flow needs"),
+        ('dir = "up"', 'dir = "up"\nlate_s = 1', "flow 1: late_s: expected only for datagrams"),
+        ('dir = "up"', f'dir = "ping"\n{FRAMES}', "flow 1: datagrams: expected 1"),
         ('dir = "up"', 'dir = "up"\nrate = 3', "flow 1: unknown key 'rate'"),
         ('dir = "up"', 'dir = "up"\nrenew_s = 0', "flow 1: renew_s: expected more than 0"),
         ('dir = "up"', 'dir = "pulse"\nrenew_s = 1', "flow 1: renew_s: expected more"),
@@ -411,6 +415,50 @@ def test_a_bad_case_is_one_line(tmp_path: Path, old: str, new: str, line: str) -
         load(tmp_path, CASES.replace(old, new, 1))
     assert str(refused.value).startswith(f"cell.toml: {line}")
     assert "\n" not in str(refused.value)
+
+
+def test_scenarios_share_a_file_of_cases(tmp_path: Path) -> None:
+    """It is found from where the scenario is; the case's values hold as if they stood there."""
+    (tmp_path / "shared.toml").write_text("schema = 1\n" + CASES.removeprefix(CELL))
+    text = CELL.replace("[ap]", 'cases = "shared.toml"\n[ap]')
+    found = {run.params["case"]: run.plan for run in load(tmp_path, text).runs}
+    alone = {run.params["case"]: run.plan for run in load(tmp_path, CASES).runs}
+    assert found == alone and len(found) == 2
+
+
+@pytest.mark.parametrize(
+    ("shared", "line"),
+    [
+        ("schema = 2", "cell.toml: cases: shared.toml: expected schema = 1"),
+        ("schema = 1\nseed = 1", "cell.toml: cases: shared.toml: unknown key 'seed'"),
+        ("[[case]", "cell.toml: cases: shared.toml: "),
+        (None, "cell.toml: cases: shared.toml: "),
+    ],
+)
+def test_a_bad_file_of_cases_is_one_line(tmp_path: Path, shared: str | None, line: str) -> None:
+    if shared is not None:
+        (tmp_path / "shared.toml").write_text(shared)
+    with pytest.raises(ApbedError) as caught:
+        load(tmp_path, CELL.replace("[ap]", 'cases = "shared.toml"\n[ap]'))
+    assert str(caught.value).startswith(line)
+
+
+def test_short_replaces_values_and_is_replaced(tmp_path: Path) -> None:
+    """The file's [short] counts only if asked for; --set goes before it."""
+    (tmp_path / "cell.toml").write_text(CELL + "[short]\nduration_s = 4.0\nap.qdisc = 'cake'\n")
+    (long,) = parse.load(tmp_path / "cell.toml").runs
+    assert (long.plan.duration_s, long.plan.ap.qdisc) == (10.0, "fq_codel")
+    (short,) = parse.load(tmp_path / "cell.toml", ["duration_s=3.0"], short=True).runs
+    assert (short.plan.duration_s, short.plan.ap.qdisc) == (3.0, "cake")
+
+
+def test_datagrams_end_a_second_before_the_run(tmp_path: Path) -> None:
+    """What is on its way at the end counts as lost. From 4 s to 9 s, one each 20 ms."""
+    text = CELL.replace('dir = "up"', f'dir = "pulse"\nstart_s = 4\nlate_s = 0.05\n{FRAMES}')
+    (flow,) = load(tmp_path, text).runs[0].plan.flows
+    assert (flow.count, flow.datagrams, flow.late_s) == (250, 3, 0.05)
+    with pytest.raises(ApbedError, match="flow 1: count: expected at least 1"):
+        load(tmp_path, text, "duration_s=5")
 
 
 def test_a_case_that_is_not_there(tmp_path: Path) -> None:

@@ -297,6 +297,31 @@ def test_a_busy_processor_is_no_measure_of_a_queue(run_dir: Path) -> None:
     assert why == "not comparable: the processor was idle for 1.2% of the time, so it decided"
 
 
+def test_of_several_processors_one_alone_must_not_decide(run_dir: Path) -> None:
+    """A program keeps one of them busy at most: of two, half of their time, of four a quarter."""
+    for processors, enough, too_little in ((2, 0.525, 0.524), (4, 0.7625, 0.762)):
+        fabricated.edit(run_dir / "guest.json", processors=processors, idle_share=enough)
+        assert validity.why_invalid(run_dir) is None
+        fabricated.edit(run_dir / "guest.json", idle_share=too_little)
+        why = validity.why_invalid(run_dir) or ""
+        assert why.startswith(f"not comparable: {processors} processors were idle for")
+
+
+def test_in_real_time_the_emulator_must_not_have_waited(run_dir: Path) -> None:
+    """Nor may it be unknown. In virtual time it changes nothing, so nobody asks."""
+    fabricated.edit(run_dir / "status.json", wall_s=100.0, waited_s=50.0)
+    assert validity.why_invalid(run_dir) is None
+    fabricated.edit(run_dir / "status.json", real_time=True)
+    assert validity.why_invalid(run_dir) == (
+        "not comparable: the host was busy; in 100 s of real time the emulator waited 50.0 s "
+        "for a processor"
+    )
+    fabricated.edit(run_dir / "status.json", waited_s=5.0)
+    assert validity.why_invalid(run_dir) is None
+    fabricated.edit(run_dir / "status.json", waited_s=None)
+    assert "the host does not say" in (validity.why_invalid(run_dir) or "")
+
+
 def test_idle_is_idle_or_waiting_for_a_disk(tmp_path: Path) -> None:
     """proc(5): user, nice, system, idle, iowait, irq, softirq, steal, guest, guest_nice."""
     stat = tmp_path / "stat"

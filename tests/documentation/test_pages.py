@@ -187,6 +187,10 @@ def test_abbreviations_are_explained(name: str) -> None:
     assert not unknown
 
 
+# What commands.toml runs of the tree's own, once that is built.
+PROGRAMS_OF_THE_TREE = (".venv/bin/apbed", ".venv/bin/python", "build/bin/dcfmedium")
+
+
 def measured() -> list[dict[str, object]]:
     """The entries of commands.toml."""
     table = tomllib.loads((MEASUREMENTS / "commands.toml").read_text())
@@ -212,6 +216,8 @@ def test_measurements_can_be_repeated(entry: dict[str, object]) -> None:
     assert isinstance(commands, list)
     for command in commands:
         words = shlex.split(command.replace("{out}", "out/x"))
+        # Without a shell: only programs can be run, and nothing but {out} is replaced.
+        assert words[0] in ("make", *PROGRAMS_OF_THE_TREE) and "$" not in command, command
         if words[0] == ".venv/bin/apbed":
             _accepted(words[1:], command)
     pictures = entry.get("pictures", {})
@@ -229,11 +235,16 @@ def test_measurements_name_their_commit(name: str) -> None:
     assert any(True for _ in commands(TOP / name)) or "`make " in text(name), "no command"
 
 
+STANDARDS = {"IEEE", "ITU-T"}
+PROGRAMS = {"flent"}  # whose tests a scenario repeats
+
+
 def test_sources_are_known_papers() -> None:
-    """What a scenario gives as its source is a short name of papers.md, or a standard."""
+    """What a scenario gives as its source is a short name of papers.md, a standard or a program."""
     short = set(re.findall(r"^\| ([a-z0-9-]+-[a-z0-9-]+) \|", PAPERS.read_text(), re.MULTILINE))
     assert len(short) == 5
+    expected = short | STANDARDS | PROGRAMS
     for path in catalogue.files():
         source = tomllib.loads(path.read_text())["source"]
         for part in source.split("; "):
-            assert part.split(",")[0].split(" ")[0] in short | {"IEEE"}, f"{path.name}: {part}"
+            assert part.split(",")[0].split(" ")[0] in expected, f"{path.name}: {part}"

@@ -19,10 +19,11 @@ from pathlib import Path
 from apbed.checkout import REPOSITORY
 from apbed.kernels import shared_root
 from apbed.kernels.distro import DistroKernel
+from apbed.processes import IDLE_S, ProcessorTime
 from tests.grid import grid_files, laboratory, machines
 
 CPUS = 2
-BOOT_S = 300.0
+BOOT_S = 300.0  # processor seconds of a machine
 LOOK_S = 2.0
 LEAD = "192.0.2.1"  # QEMU's end of the network to the nodes
 Nodes = Mapping[str, tuple[str, int]]
@@ -34,19 +35,21 @@ def cell(kernel: DistroKernel, place: Path, stations: int) -> Iterator[Nodes]:
     grid_files.keys(laboratory.programs(), place)
     names = ["ap", *(f"sta{number}" for number in range(1, stations + 1))]
     air, host = {name: free_port() for name in names}, {"wired": free_port()}
+    started: dict[Path, subprocess.Popen[str]] = {}
     one, other = socket.socketpair()
     with one, other, contextlib.ExitStack() as stack:
         for name, ports, wire in (("air", air, one), ("host", host, other)):
-            stack.enter_context(machine(kernel, place / f"{name}.log", ports, wire))
-        for name in ("air", "host"):
-            wait_until_ready(place / f"{name}.log")
+            console = place / f"{name}.log"
+            started[console] = stack.enter_context(machine(kernel, console, ports, wire))
+        for console, process in started.items():
+            wait_until_ready(console, process)
         yield {name: ("127.0.0.1", port) for name, port in (air | host).items()}
 
 
 @contextlib.contextmanager
 def machine(
     kernel: DistroKernel, console: Path, ports: Mapping[str, int], wire: socket.socket
-) -> Iterator[None]:
+) -> Iterator[subprocess.Popen[str]]:
     """Nodes in one machine, each reached by a port of 127.0.0.1. Its eth1 is the wire."""
     words = ["/usr/bin/python3", str(REPOSITORY / "tests/grid/emulated_machine.py")]
     words += [str(console.parent), str(laboratory.programs()), *ports]
@@ -54,9 +57,9 @@ def machine(
     devices = network(ports, wire.fileno())
     with (
         console.open("w") as log,
-        shared_root.started(kernel, words, CPUS, devices, inherited=kept, console=log),
+        shared_root.started(kernel, words, CPUS, devices, inherited=kept, console=log) as process,
     ):
-        yield
+        yield process
 
 
 def network(ports: Mapping[str, int], wire: int) -> list[str]:
@@ -88,11 +91,12 @@ def free_port() -> int:
         return port
 
 
-def wait_until_ready(console: Path) -> None:
+def wait_until_ready(console: Path, process: subprocess.Popen[str]) -> None:
     """RuntimeError with the end of the console if a machine does not start."""
-    until = time.monotonic() + BOOT_S
+    work = ProcessorTime(process.pid)
     while "nodes are ready" not in (said := console.read_text(errors="replace")):
-        if time.monotonic() > until or shared_root.STATUS in said:
+        stuck = work.used_s() > BOOT_S or work.idle_s() > IDLE_S
+        if stuck or process.poll() is not None or shared_root.STATUS in said:
             raise RuntimeError(f"{console.stem} does not start: {said[-1000:]}")
         time.sleep(LOOK_S)
 

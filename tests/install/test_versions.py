@@ -57,14 +57,12 @@ def place(lab_kernel: LabKernel, tmp_path_factory: pytest.TempPathFactory) -> Pa
         out / "older",
         {
             UAPI: [
-                (r"\tTCA_LASACK_OVERHEAD,.*\n", ""),
-                (r"\t__u32\tstations;.*\n\t__u32\toverhead;.*\n", ""),
+                (r"\tTCA_LASACK_TARGET,.*\n", ""),
+                (r"\t__u64\twindows;.*\n", ""),
             ],
             PLUGIN: [
-                (r'\t\{ "overhead", .*\n', ""),
-                (r".*st\.stations.*\n", ""),
-                (r".*st\.overhead.*\n", ""),
-                (r"static const struct option_word lasack_auto\[\] = \{\n(.*\n)*?\};\n", ""),
+                (r'\t\{ "target", .*\n', ""),
+                (r".*st\.windows.*\n", ""),
             ],
         },
     )
@@ -73,11 +71,11 @@ def place(lab_kernel: LabKernel, tmp_path_factory: pytest.TempPathFactory) -> Pa
         {
             UAPI: [
                 (r"(\t__TCA_LASACK_MAX\n)", r"\tTCA_LASACK_FUTURE,\n\1"),
-                (r"(\t__u32\toverhead;.*\n)", r"\1\t__u64\tfuture;\n"),
+                (r"(\t__u64\twindows;.*\n)", r"\1\t__u64\tfuture;\n"),
             ],
             PLUGIN: [
                 (
-                    r'(\t\{ "overhead", .*\n)',
+                    r'(\t\{ "target", .*\n)',
                     r'\1\t{ "future", TCA_LASACK_FUTURE, UNIT_NONE, 0, 9, NULL },\n',
                 )
             ],

@@ -149,6 +149,17 @@ def test_the_command_line_is_the_runs_own(tmp_path: Path) -> None:
     serials = [after for word, after in pairs if word == "-serial"]
     assert {Path(one).name for one in serials} == {"console.log", "progress"}
     assert "sysctl.vm.panic_on_oom=1" in words[words.index("-append") + 1]
+    assert {("-smp", "1"), ("-icount", "shift=0,sleep=off")} <= pairs
+
+
+def test_several_processors_run_in_real_time(tmp_path: Path) -> None:
+    """-icount is for one, and only one of their clocks can be read fast."""
+    out = tmp_path / "out"
+    guest = RamGuest(fake_kernel(tmp_path), Path("cell.py"), [], [], [], out, seed=7, cpus=2)
+    words = ram_disk.command_line(guest, tmp_path / "archive")
+    assert ("-smp", "2") in pairwise(words)
+    assert "-icount" not in words
+    assert "tsc=reliable" in words[words.index("-append") + 1]
 
 
 def test_the_guest_gets_every_module_its_script_imports() -> None:

@@ -79,6 +79,7 @@ def suites() -> list[Suite]:
         Suite("pytest-slow", ".venv/bin/pytest -q -m slow", slow=True),
         Suite("modules-all", "make modules-all", slow=True, single=True),
         Suite("cross", f"make cross && .venv/bin/apbed cross kunit mips {FIRST}", slow=True),
+        *_clang(),
         Suite("allocations", f"{QDISC}/allocations.sh", slow=True, may_skip=DISTRO),
         Suite("ackskip-module-all", f"{TCP}/ackskip_module.sh", slow=True, may_skip=DISTRO),
         Suite("access-points-queues", _boot(DEFAULT, f"-c 'sh {_wifi(QUEUES, *WIFI)}'"), slow=True),
@@ -150,6 +151,13 @@ def _long() -> Iterator[Suite]:
     }
     for name, script in commands.items():
         yield Suite(name, _boot(DEBUG, script), slow=True)
+
+
+def _clang() -> Iterator[Suite]:
+    """The modules of every line, compiled by clang."""
+    for version in VERSIONS:
+        command = f"scripts/clang.sh {version}"
+        yield Suite(f"clang-{version}", command, slow=True, may_skip="clang and lld")
 
 
 def _other_kernels() -> Iterator[Suite]:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""How long datagrams took, over a run and from second to second.
+"""How long frames of datagrams took, over a run and from second to second.
 
-Principle: a datagram that never came took longer than any. A percentile is the least delay that at
+A frame is what leaves at one moment, often a single datagram. Principle: one that never came,
+or not whole, took longer than any. A percentile is the least delay that at
 least so many of the datagrams did not exceed; among the lost it is None.
 """
 
@@ -19,9 +20,9 @@ NAMES = tuple(f"p{rank:g}" for rank in PERCENTILES)
 
 
 def summary_ms(delays: Delays, begin_s: float, sent: int) -> Json | None:
-    """Delays in ms of the datagrams that came after a moment (to flowgen's interval between
+    """Delays in ms of the frames that came after a moment (to flowgen's interval between
     records): how many (`n`), how many of all that were `sent` never came (`lost`), percentiles and
-    maximum. Of fewer than 1000 datagrams p99.9 is the maximum."""
+    maximum. Of fewer than 1000 frames p99.9 is the maximum."""
     each = sorted(us / 1000 for at_s, entry in delays if at_s > begin_s for us in entry)
     if not sent:
         return None
@@ -31,6 +32,27 @@ def summary_ms(delays: Delays, begin_s: float, sent: int) -> Json | None:
     found: Json = {"n": len(each), "lost": lost} | dict.fromkeys(NAMES)
     found |= {name: x for name, x in zip(NAMES, figures, strict=False) if math.isfinite(x)}
     return found | {"max": each[-1] if each and not lost else None}
+
+
+def in_time(delays: Delays, begin_s: float, sent: int, late_s: float) -> Json | None:
+    """What a call hears and sees of its frames. `late`: of those that came after a moment, how many
+    took longer than `late_s`; `lost`: of all that were `sent`, how many never came whole; `share`:
+    both over all these frames. None if none was sent."""
+    each = [us for at_s, entry in delays if at_s > begin_s for us in entry]
+    lost = max(0, sent - sum(len(entry) for _, entry in delays))
+    late = sum(us > late_s * 1e6 for us in each)
+    if not each and not lost:
+        return None
+    return {"late": late, "lost": lost, "share": (late + lost) / (len(each) + lost)}
+
+
+def samples_ms(rtts: Delays, begin_s: float) -> Json | None:
+    """TCP's smoothed round-trip times in ms, sampled after a moment: `n`, percentiles, maximum."""
+    each = sorted(us / 1000 for at_s, entry in rtts if at_s > begin_s for us in entry)
+    if not each:
+        return None
+    figures = np.percentile(each, PERCENTILES, method="higher").tolist()
+    return {"n": len(each)} | dict(zip(NAMES, figures, strict=True)) | {"max": each[-1]}
 
 
 def series_ms(delays: Delays, t0_s: float) -> list[list[float]]:

@@ -140,6 +140,7 @@ def measure(run_dir: Path) -> Json:
         "offered_mbps": _offered(workload, plan),
         "ratio_down_up": None if down is None or up is None else ratio_down_up(down, up),
         "jain": None if known is None else jain_index(known),
+        "jain_stations": None if known is None else jain_index(_by_station(flows)),
         "second_by_second": _second_by_second(flows, plan) if plan else None,
         "flows": flows,
         "transfers": transfers,
@@ -179,6 +180,8 @@ def _flow(trace: FlowTrace, plan: Plan, window: Window | None) -> Json:
         "retrans": trace.sender["retrans"] if trace.sender else None,
         "delay_ms": None,
         "queue_delay_ms": None,
+        "late_frames": None,
+        "rtt_ms": None,
         "delay_series": [],
     }
     curve = cumulative_curve(trace, window.t1_s) if window else None
@@ -188,10 +191,13 @@ def _flow(trace: FlowTrace, plan: Plan, window: Window | None) -> Json:
         seconds = windows(flow["goodput_series"], plan.warmup_s, plan.duration_s)
         if seconds and flow["whole"]:
             flow["goodput_cov_1s"] = coefficient_of_variation(seconds)
-        flow["delay_ms"] = delays.summary_ms(trace.delays, window.begin_s, trace.datagrams)
+        flow["rtt_ms"] = delays.samples_ms(trace.rtts, window.begin_s)
+        flow["delay_ms"] = delays.summary_ms(trace.delays, window.begin_s, trace.frames)
+        if late_s := trace.plan.late_s:
+            flow["late_frames"] = delays.in_time(trace.delays, window.begin_s, trace.frames, late_s)
         flow["delay_series"] = delays.series_ms(trace.delays, window.t0_s)
         if trace.plan.dir == "pulse_down":
-            flow["queue_delay_ms"] = delays.summary_ms(trace.waits, window.begin_s, trace.datagrams)
+            flow["queue_delay_ms"] = delays.summary_ms(trace.waits, window.begin_s, trace.frames)
     return flow
 
 
@@ -258,6 +264,15 @@ def _connections(flows: Sequence[Json], direction: str) -> list[float] | None:
         flow["goodput_mbps"] for flow in flows if flow["dir"] == direction and flow["whole"]
     ]
     return None if None in goodputs else goodputs
+
+
+def _by_station(flows: Sequence[Json]) -> list[float]:
+    """The sum of each station's goodputs, of the connections of the whole window."""
+    sums: dict[str, float] = {}
+    for flow in flows:
+        if flow["whole"] and flow["dir"] in ("down", "up"):
+            sums[flow["station"]] = sums.get(flow["station"], 0.0) + flow["goodput_mbps"]
+    return list(sums.values())
 
 
 def _total(goodputs: Sequence[float] | None) -> float | None:

@@ -26,7 +26,8 @@ from apbed.analysis.comparison import Row, connections, transfers
 from apbed.analysis.response import DIRECTIONS, conditional, size_at
 from apbed.analysis.run_directory import Json
 
-COLORS = {"down": "#0072B2", "up": "#D55E00", "pulse": "#777777", "pulse_down": "#777777"}
+COLORS = {"down": "#0072B2", "up": "#D55E00", "pulse": "#777777"}
+COLORS |= dict.fromkeys(("pulse_down", "ping"), COLORS["pulse"])
 WORDS = {"down": "downloads", "up": "uploads"}
 INK, FAINT = "#1a1f26", "#6b7480"
 SCHEDULERS = (FAINT, "#CC79A7", "#009E73", "#E69F00", "#56B4E9", INK)  # in the rows' order

@@ -22,6 +22,7 @@ Delays = list[tuple[float, list[int]]]  # [(s, us of each datagram that came bef
 FLOW_KEYS = {
     "sample": {"id", "side", "t_s", "bytes"},
     "delays": {"id", "side", "t_s", "us"},
+    "rtts": {"id", "side", "t_s", "us"},
     "flow": {"id", "side", "bytes", "start_s", "first_byte_s", "end_s", "retrans", "error"},
 }
 
@@ -34,7 +35,8 @@ class FlowTrace:
     receiver: Json | None = None
     sender: Json | None = None
     samples: list[tuple[float, int]] = field(default_factory=list)  # (s, cumulative bytes)
-    delays: Delays = field(default_factory=list)  # of datagrams, to the receiver
+    delays: Delays = field(default_factory=list)  # of frames, to the receiver; of pings, and back
+    rtts: Delays = field(default_factory=list)  # of TCP, by its sender
     waits: Delays = field(default_factory=list)  # until they left the access point's queue
 
     @property
@@ -48,6 +50,11 @@ class FlowTrace:
         if self.sender is None or not self.plan.pulse or not self.plan.bytes:
             return 0
         return int(self.sender["bytes"]) // self.plan.bytes
+
+    @property
+    def frames(self) -> int:
+        """How many frames of `datagrams` each these were."""
+        return self.datagrams // (self.plan.datagrams or 1)
 
     @property
     def unheard(self) -> bool:
@@ -108,6 +115,8 @@ def read_flows(run_dir: Path, planned: Sequence[Flow]) -> list[FlowTrace]:
             if entry["event"] == "delays":
                 delays = trace.waits if entry["side"] == "tap" else trace.delays
                 delays.append((entry["t_s"], entry["us"]))
+            elif entry["event"] == "rtts":
+                trace.rtts.append((entry["t_s"], entry["us"]))
             elif entry["side"] == "tap":
                 continue
             elif entry["event"] == "sample":

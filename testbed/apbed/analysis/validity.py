@@ -26,7 +26,8 @@ from apbed.analysis.run_directory import (
 
 PACKETS_APART = 16  # in flight at either snapshot, and frames that are not IP
 SHARE_APART = 0.01
-IDLE_AT_LEAST = 0.05  # of the guest's processors
+IDLE_AT_LEAST = 0.05  # of a processor of the guest
+WAITED_AT_MOST = 0.05  # of the time of a run in real time
 OBJECTS_ON_A_GRID = ("run.json", "status.json", "guest.json")
 OBJECTS = (*OBJECTS_ON_A_GRID, "medium.json")
 LISTS = ("qdisc_start.json", "qdisc.json")
@@ -49,6 +50,7 @@ def why_invalid(run_dir: Path) -> str | None:
         _no_plan,
         _guest_error,
         _processor_busy,
+        _host_busy,
         _medium_error,
         _flow_error,
         _wrong_qdisc,
@@ -128,12 +130,36 @@ def _guest_error(run_dir: Path) -> str | None:
 def _processor_busy(run_dir: Path) -> str | None:
     """Where code takes time, what was measured must not be how fast the processor is.
 
+    Of several processors, one program alone can keep but one busy. So unless all of them together
+    had less to do than one processor can do, the medium, for instance, may have been too slow.
     Runs of before this was recorded have no share.
     """
-    share = _object(run_dir, "guest.json").get("idle_share")
-    if share is None or share >= IDLE_AT_LEAST:
+    guest = _object(run_dir, "guest.json")
+    share, processors = guest.get("idle_share"), guest.get("processors", 1)
+    if share is None or share >= 1 - (1 - IDLE_AT_LEAST) / processors:
         return None
-    return f"not comparable: the processor was idle for {share:.1%} of the time, so it decided"
+    if processors == 1:
+        return f"not comparable: the processor was idle for {share:.1%} of the time, so it decided"
+    return (
+        f"not comparable: {processors} processors were idle for {share:.1%} of the time, "
+        "so one of them may have decided"
+    )
+
+
+def _host_busy(run_dir: Path) -> str | None:
+    """In real time the emulator must have had a processor of the host whenever it needed one."""
+    status = _object(run_dir, "status.json")
+    if not status.get("real_time"):
+        return None
+    waited_s, wall_s = status.get("waited_s"), float(status["wall_s"])
+    if waited_s is None:
+        return "not comparable: the host does not say how long the emulator waited for a processor"
+    if waited_s <= WAITED_AT_MOST * wall_s:
+        return None
+    return (
+        f"not comparable: the host was busy; in {wall_s:.0f} s of real time the emulator "
+        f"waited {waited_s:.1f} s for a processor"
+    )
 
 
 def _in_the_lab(run_dir: Path) -> bool:

@@ -21,6 +21,7 @@ COMMANDS = (
     "apbed.cli.listing",
     "apbed.cli.doctor",
     "apbed.cli.kernel",
+    "apbed.cli.air",
     "apbed.cli.bench",
     "apbed.cli.boot",
     "apbed.cli.distro",

@@ -18,13 +18,16 @@ from apbed.run import runner
 from apbed.run.machines import BACKENDS, Backend
 from apbed.scenario import catalogue, parse
 
+MOST_PROCESSORS = 8
 EXAMPLES = """\
 examples:
   apbed run demo
   apbed run testbed/scenarios/demo.toml --set 'seed=[1,2,3,4,5]' --jobs 2 --out out/seeds
   apbed run demo --set ap.qdisc='lasack limit 100' --set ap.inflight=0
   apbed run demo --backend vng --kernel 6.12
+  apbed run demo --backend vng --cpus 2
   apbed run demo --backend ssh --grid testbed/grids/desk.toml
+  apbed run rrul --short
   apbed run demo --dry-run
 
 Finished runs whose inputs did not change are kept, so an interrupted command can be repeated.
@@ -47,6 +50,11 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         default=[],
         metavar="KEY=VALUE",
         help="replace a value of the scenario; with a list, each value is a run",
+    )
+    parser.add_argument(
+        "--short",
+        action="store_true",
+        help="fewer and shorter runs, as the scenario's [short] says",
     )
     parser.add_argument(
         "--out", type=Path, metavar="DIR", help="directory of the results (default out/NAME)"
@@ -73,6 +81,14 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         help="kernel line, such as 6.12; with --backend vng also an image, boot/vmlinuz-RELEASE "
         "(default: as the scenario says)",
     )
+    parser.add_argument(
+        "--cpus",
+        type=_processors,
+        default=1,
+        metavar="N",
+        help="processors of a machine of --backend vng, 1 to 8 (default: 1, in virtual time; "
+        "several run in real time, one run after the other)",
+    )
     parser.add_argument("--dry-run", action="store_true", help="list the runs and stop")
     parser.add_argument("--json", action="store_true", help="print summary.json instead of a table")
     parser.set_defaults(func=run)
@@ -81,14 +97,15 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def run(args: argparse.Namespace) -> int:
     """Run the scenario; 0 when every run is valid."""
     settings = [*args.set, *([f"kernel={args.kernel}"] if args.kernel else [])]
-    plan = parse.load(catalogue.find(args.scenario), settings)
+    plan = parse.load(catalogue.find(args.scenario), settings, short=args.short)
     if args.dry_run:
         print("\n".join(run.id for run in plan.runs))
         return 0
     out: Path = args.out or Path("out") / plan.name
-    jobs = min(_jobs(args), len(plan.runs))
+    backend = Backend(args.backend, args.grid, args.cpus)
+    jobs = min(_jobs(args.jobs, backend), len(plan.runs))
     with observer(plan, sys.stderr) as notify:
-        runner.run_all(plan, out, jobs, notify, Backend(args.backend, args.grid))
+        runner.run_all(plan, out, jobs, notify, backend)
     result = summary.summarize(out)
     report.write_report(out)
     if args.json:
@@ -112,12 +129,13 @@ def _notes(out: Path, ids: list[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _jobs(args: argparse.Namespace) -> int:
-    """Runs at a time. A grid has one air, so one."""
-    if args.backend != "ssh":
-        return args.jobs or len(os.sched_getaffinity(0))
-    if args.jobs not in (None, 1):
-        raise ApbedError("--jobs: a grid carries out one run at a time")
+def _jobs(asked: int | None, backend: Backend) -> int:
+    """Runs at a time. In real time one: a grid has one air, and runs need the processors."""
+    if not backend.real_time:
+        return asked or len(os.sched_getaffinity(0))
+    if asked not in (None, 1):
+        where = "a grid carries" if backend.grid else "with --cpus, apbed carries"
+        raise ApbedError(f"--jobs: {where} out one run at a time")
     return 1
 
 
@@ -126,6 +144,12 @@ def _verdict(result: dict[str, Any]) -> int:
     for run in invalid:
         print(f"apbed: invalid: {run['id']}: {run['why_invalid']}", file=sys.stderr)
     return 1 if invalid else 0
+
+
+def _processors(word: str) -> int:
+    if not word.isdigit() or not 1 <= int(word) <= MOST_PROCESSORS:
+        raise argparse.ArgumentTypeError(f"{word!r}: expected 1 to {MOST_PROCESSORS}")
+    return int(word)
 
 
 def _count(word: str) -> int:

@@ -4,7 +4,7 @@
 The file is gzipped JSON, version 4 of the format (flent's manual, "Data file format"). A run is
 written as a result of flent's test rrul_be_nflows, the one with any number of uploads and
 downloads: its series have the test's names. The delay of the first pulse is the one-way delay of
-the test's VoIP series. Nothing is measured that flent would call a ping, so there is none.
+the test's VoIP series, that of the first ping there and back its ICMP ping, though of UDP.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FORMAT_VERSION = 4
 TEST = "rrul_be_nflows"
 SUFFIX = ".flent.gz"
 DIRECTIONS = {"up": "upload", "down": "download"}
-DELAY = "VoIP::delay"
+DELAY, PING = "VoIP::delay", "Ping (ms) ICMP"
 
 Series = list[float | None]  # a value for each of x_values
 Points = list[tuple[float, float]]  # (s after t0, value)
@@ -57,10 +57,11 @@ def _data_file(experiment: Experiment, run: Result) -> Json:
         points[name] = [(t_s, rate) for t_s, rate in flow["goodput_series"] if rate is not None]
         about[name] = {"FLOW": flow["id"], "STATION": flow["station"], "UNITS": "Mbits/s"}
     results |= _totals(results)
-    if pulse := next((trace for trace in run.traces if trace.plan.pulse), None):
-        points[DELAY] = _delay_points(run, pulse)
-        results[DELAY] = _per_second(points[DELAY], x_values)
-        about[DELAY] = {"FLOW": pulse.plan.id, "STATION": pulse.plan.station, "UNITS": "ms"}
+    for name, ways in ((DELAY, ("pulse", "pulse_down")), (PING, ("ping",))):
+        for first in [trace for trace in run.traces if trace.plan.dir in ways][:1]:
+            points[name] = _delay_points(run, first)
+            results[name] = _per_second(points[name], x_values)
+            about[name] = {"FLOW": first.plan.id, "STATION": first.plan.station, "UNITS": "ms"}
     return {
         "version": FORMAT_VERSION,
         "metadata": _metadata(experiment, run, about),

@@ -149,7 +149,8 @@ def _delays(run: Result) -> Iterator[tuple[float, Values]]:
     """Each datagram that came, with flowgen's time of the record that tells of it."""
     for trace in run.traces:
         plan = trace.plan
-        kinds: list[tuple[str, Delays]] = [("one-way", trace.delays), ("queue", trace.waits)]
+        way = "there-and-back" if plan.dir == "ping" else "one-way"
+        kinds: list[tuple[str, Delays]] = [(way, trace.delays), ("queue", trace.waits)]
         for kind, delays in kinds:
             for t_s, each in delays:
                 for us in each:

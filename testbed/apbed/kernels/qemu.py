@@ -81,6 +81,15 @@ def machine(cpus: int, memory_mb: int) -> list[str]:
     ]
 
 
+def boot_words(cpus: int) -> list[str]:
+    """What such a machine's kernel must be told.
+
+    Several processors have the host's time stamp counter, so they agree. But it is an AMD machine
+    without constant_tsc to the kernel, which would read the HPET, a device, for the time.
+    """
+    return ["tsc=reliable"] if cpus > 1 else []
+
+
 def share(number: int, path: Path, tag: str, *, writable: bool) -> list[str]:
     """A directory of the host, for the guest to mount by 9p over virtio under this tag."""
     safe = str(path).replace(",", ",,")

@@ -21,7 +21,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from apbed.checkout import GUEST, REPOSITORY
@@ -29,10 +29,9 @@ from apbed.errors import ApbedError
 from apbed.kernels import qemu
 from apbed.kernels.distro import DistroKernel, module_bytes
 from apbed.kernels.watchdog import INTERRUPTED, Boot, Watchdog, watch
-from apbed.processes import stop_group
+from apbed.processes import Waited, stop_group
 
 MEMORY_MB = 1024
-CPUS = 1
 # Of the guest's scripts, and what a kernel starts itself.
 PROGRAMS = (
     *("sh", "mount", "umount", "mkdir", "rm", "ln", "cp", "cat", "cut", "dmesg", "sleep", "sync"),
@@ -62,6 +61,7 @@ RTC_BASE = "2026-01-01T00:00:00"  # as the lab's guests
 class RamGuest:
     """One command to run as root in a stock kernel, on one processor in virtual time.
 
+    With more processors it runs in real time, and nothing repeats.
     `script` is run in OUT by the host's Python with `words`, without site packages. The guest has
     `files` where inside() says, and what the script imports. What is left in OUT comes back to
     `out`, whose plain files the guest gets. `progress` and `console.log` are written meanwhile.
@@ -76,6 +76,7 @@ class RamGuest:
     seed: int
     memory_mb: int = MEMORY_MB
     installed: Sequence[Path] = ()  # modules of ours, where modprobe finds them
+    cpus: int = 1
 
 
 def boot(guest: RamGuest, watchdog: Watchdog) -> Boot:
@@ -102,21 +103,30 @@ def boot(guest: RamGuest, watchdog: Watchdog) -> Boot:
                 start_new_session=True,
                 env=emulator.environment(),
             )
+            waited = Waited(process.pid)
+            progress = watchdog.progress or (lambda: console.stat().st_size)
+
+            def look() -> object:
+                waited.look()
+                return progress()
+
             try:
-                stopped = watch(process, watchdog, lambda: console.stat().st_size)
+                stopped = watch(process, replace(watchdog, progress=look), look)
             finally:
                 stop_group(process)
-        return _outcome(guest, stopped, said, time.monotonic() - started)
+        outcome = _outcome(guest, stopped, said, time.monotonic() - started)
+        return replace(outcome, waited_s=waited.waited_s())
 
 
 def command_line(guest: RamGuest, archive: Path) -> list[str]:
     """The machine: its console and its progress are two serial lines, each into a file."""
+    words = " ".join([BOOT_WORDS, *qemu.boot_words(guest.cpus)])
     return [
-        *qemu.machine(CPUS, guest.memory_mb),
+        *qemu.machine(guest.cpus, guest.memory_mb),
         *("-rtc", f"base={RTC_BASE},clock=vm", "-seed", str(guest.seed)),
         *("-serial", f"file:{guest.out / 'console.log'}"),
         *("-serial", f"file:{guest.out / 'progress'}"),
-        *("-kernel", str(guest.kernel.bootable), "-initrd", str(archive), "-append", BOOT_WORDS),
+        *("-kernel", str(guest.kernel.bootable), "-initrd", str(archive), "-append", words),
         *qemu.share(0, guest.out, "out", writable=True),
     ]
 

@@ -150,11 +150,12 @@ def _module_tables(kernel: DistroKernel, tables: Path) -> None:
 
 
 def _command_line(kernel: DistroKernel, initrd: Path, cpus: int) -> list[str]:
+    words = " ".join([BOOT_WORDS, *qemu.boot_words(cpus)])
     return [
         *qemu.machine(cpus, MEMORY_MB),
         *(("-rtc", "clock=vm") if cpus == 1 else ()),
         *("-serial", "stdio", "-kernel", str(kernel.bootable)),
-        *("-initrd", str(initrd), "-append", BOOT_WORDS),
+        *("-initrd", str(initrd), "-append", words),
         *qemu.share(0, Path("/"), "host", writable=False),
     ]
 

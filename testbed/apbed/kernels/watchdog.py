@@ -44,6 +44,7 @@ class Boot:
     why: str | None
     wall_s: float
     virtual_s: float | None
+    waited_s: float | None = None  # the emulator, for a processor of the host
 
 
 def watch(

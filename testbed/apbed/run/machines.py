@@ -121,12 +121,15 @@ class LabMachine:
 
 @dataclass(frozen=True)
 class StockMachine:
-    """A distribution's kernel in QEMU on one processor, whose instructions are the clock."""
+    """A distribution's kernel in QEMU.
+
+    On one processor instructions are the clock. Several run at the host's speed, in its time.
+    """
 
     kernel: DistroKernel
     make: str
+    cpus: int = 1
 
-    what = "QEMU in virtual time"
     stall_s = 240.0  # 8 s for a virtual second of 802.11n, and half a minute to boot
 
     @property
@@ -136,7 +139,14 @@ class StockMachine:
     @functools.cached_property
     def key(self) -> str:
         digest = hashlib.sha256(self.kernel.bootable.read_bytes()).hexdigest()
-        return f"{self.release}-qemu-{digest[:12]}"
+        several = f"-{self.cpus}-processors" if self.cpus > 1 else ""
+        return f"{self.release}-qemu-{digest[:12]}{several}"
+
+    @property
+    def what(self) -> str:
+        if self.cpus > 1:
+            return f"QEMU with {self.cpus} processors in real time"
+        return "QEMU in virtual time"
 
     @property
     def modules(self) -> str:
@@ -172,6 +182,7 @@ class StockMachine:
             [RADIOS],
             order.run_dir,
             order.seed,
+            cpus=self.cpus,
         )
         return ram_disk.boot(guest, watchdog)
 
@@ -181,10 +192,10 @@ def _lab(version: str | None) -> Machine:
     return LabMachine(lab.kernel(version), f"make all{words}")
 
 
-def _stock(version: str | None) -> Machine:
+def _stock(version: str | None, cpus: int) -> Machine:
     qemu.find()
     words = f" KERNEL={version}" if version else ""
-    return StockMachine(distro.find(version), f"make stock{words}")
+    return StockMachine(distro.find(version), f"make stock{words}", cpus)
 
 
 BACKENDS = ("uml", "vng", "ssh")
@@ -192,17 +203,27 @@ BACKENDS = ("uml", "vng", "ssh")
 
 @dataclass(frozen=True)
 class Backend:
-    """Where runs are carried out: a word of BACKENDS, and the grid file that ssh needs."""
+    """Where runs are carried out: a word of BACKENDS, the grid file that ssh needs, and the
+    processors of vng's machines.
+    """
 
     name: str = "uml"
     grid: Path | None = None
+    cpus: int = 1
+
+    @property
+    def real_time(self) -> bool:
+        """Whether runs take the host's time, so that two at a time would disturb each other."""
+        return self.name == "ssh" or self.cpus > 1
 
     def machine(self, kernel: str | None) -> Machine:
         """The machine of a kernel (None: the distribution's own line, or the grid's)."""
         if (self.name == "ssh") != (self.grid is not None):
             raise ApbedError("--backend ssh and --grid FILE go together")
+        if self.cpus > 1 and self.name != "vng":
+            raise ApbedError("--cpus: only the machines of --backend vng can have several")
         if self.grid is None:
-            return _lab(kernel) if self.name == "uml" else _stock(kernel)
+            return _lab(kernel) if self.name == "uml" else _stock(kernel, self.cpus)
         if kernel:
             raise ApbedError(f"kernel = {kernel!r}: the grid file says which kernel its nodes run")
         return GridMachine(grid_file.load(self.grid))

@@ -72,7 +72,8 @@ def run_all(
         _write(out / "manifest.json", manifest)
         futures = []
         for run in scenario.runs:
-            one = _Job(scenario, run, benches[run.kernel], digests[run.kernel], out, notify, cancel)
+            entry, ours = benches[run.kernel], digests[run.kernel]
+            one = _Job(scenario, run, entry, ours, out, notify, cancel, backend)
             futures.append(pool.submit(one.carry_out))
         try:
             done = [future.result() for future in as_completed(futures)]
@@ -83,6 +84,28 @@ def run_all(
             raise
         _write(out / "manifest.json", manifest | {"wall_s": _wall_s(scenario, out)})
         return all(done)
+
+
+def finished(scenario: Scenario, out: Path, backend: Backend = bench.LAB) -> set[str]:
+    """The ids of the runs below `out` that `run_all` would keep.
+
+    Raises ApbedError if something is missing that runs need.
+    """
+    benches = {name: bench.find(name, backend) for name in {run.kernel for run in scenario.runs}}
+    digests = {name: entry.digests() for name, entry in benches.items()}
+    return {
+        run.id
+        for run in scenario.runs
+        if _is_done(
+            out / "runs" / run.id, inputs_hash(run, benches[run.kernel], digests[run.kernel])
+        )
+    }
+
+
+def inputs_hash(run: Run, entry: Bench, digests: dict[str, str]) -> str:
+    """Of everything a run is a function of: plan, kernel, modules and tools."""
+    inputs = json.dumps([run.plan.to_json(), entry.machine.key, digests], sort_keys=True)
+    return hashlib.sha256(inputs.encode()).hexdigest()
 
 
 @contextlib.contextmanager
@@ -110,6 +133,7 @@ class _Job:
     out: Path
     notify: Notify
     cancel: threading.Event
+    backend: Backend
 
     @property
     def run_dir(self) -> Path:
@@ -117,10 +141,8 @@ class _Job:
 
     def carry_out(self) -> bool:
         """Run it unless it is done already; true when it is done, false when it failed."""
-        planned = self.run.plan.to_json()
-        inputs = json.dumps([planned, self.bench.machine.key, self.digests], sort_keys=True)
-        inputs_hash = hashlib.sha256(inputs.encode()).hexdigest()
-        if _is_done(self.run_dir, inputs_hash):
+        hashed = inputs_hash(self.run, self.bench, self.digests)
+        if _is_done(self.run_dir, hashed):
             self.notify(Event(self.run, "kept"))
             return True
         if self.cancel.is_set():
@@ -133,8 +155,8 @@ class _Job:
             "id": self.run.id,
             "scenario": self.scenario.name,
             "params": self.run.params | {"kernel": self.bench.machine.release},
-            "inputs_hash": inputs_hash,
-            "plan": planned,
+            "inputs_hash": hashed,
+            "plan": self.run.plan.to_json(),
         }
         _write(self.run_dir / "run.json", record)
         return self.boot()
@@ -167,6 +189,8 @@ class _Job:
             "virtual_s": result.virtual_s,
             "wall_s": round(result.wall_s, 3),
         }
+        if self.backend.cpus > 1:
+            status |= {"real_time": True, "waited_s": result.waited_s}
         _write(self.run_dir / "status.json", status)
         self.notify(Event(self.run, state, result.virtual_s or 0.0, result.wall_s, why))
 
@@ -213,6 +237,7 @@ def _manifest(
     command = ["apbed", "run", scenario.name, "--out", str(out)]
     command += [] if backend.name == "uml" else ["--backend", backend.name]
     command += ["--grid", str(backend.grid)] if backend.grid else []
+    command += ["--cpus", str(backend.cpus)] if backend.cpus > 1 else []
     command += [f"--set={word}" for word in scenario.settings]
     return {
         "schema": 1,

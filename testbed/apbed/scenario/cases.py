@@ -7,7 +7,9 @@ a device without either. A case says all that makes it up.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from apbed.errors import ApbedError
@@ -30,6 +32,22 @@ def of_tables(tables: Iterable[Mapping[str, Any]]) -> Cases:
             found[name] = dict(_checked(values))
         except ApbedError as error:
             raise ApbedError(f"case {name!r}: {error}") from error
+    return found
+
+
+def of_file(path: Path) -> list[dict[str, Any]]:
+    """The [[case]] tables of a file that scenarios share: `cases = "../../cases/queues.toml"`."""
+    try:
+        table = tomllib.loads(path.read_text())
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ApbedError(f"cases: {path.name}: {error}") from error
+    if table.pop("schema", None) != 1:
+        raise ApbedError(f"cases: {path.name}: expected schema = 1")
+    try:
+        refuse_unknown(table, ("case",))
+    except ApbedError as error:
+        raise ApbedError(f"cases: {path.name}: {error}") from error
+    found: list[dict[str, Any]] = table.get("case", [])
     return found
 
 

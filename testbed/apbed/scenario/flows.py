@@ -14,6 +14,7 @@ from apbed.scenario.keys import FLOW_KEYS, SLEEP_KEYS, checked
 from apbed.scenario.plan import Flow, Sleep
 
 Table = dict[str, Any]
+LAST_DATAGRAM_S = 1.0  # before the end: what is on its way then would count as lost
 RECORDS = ("server", "tap")  # flowgen's own files beside those of the flows
 
 
@@ -113,10 +114,21 @@ def _connections(number: int, table: Table, cell: Cell) -> list[Flow]:
 def _complete(flow: Flow, duration_s: float) -> Flow:
     """The flow with its end, or ApbedError if its values contradict each other."""
     if flow.pulse:
-        for key in ("count", "every_s", "bytes"):
+        for key in ("every_s", "bytes"):
             if not getattr(flow, key):
-                raise ApbedError(f"{key} is missing; a pulse flow needs count, every_s and bytes")
+                raise ApbedError(f"{key} is missing; a pulse flow needs every_s and bytes")
+        if flow.count is None:
+            last_s = duration_s - LAST_DATAGRAM_S
+            count = math.floor((last_s - flow.start_s) / (flow.every_s or 1) + 1e-9)
+            flow = replace(flow, count=count)
+        if (flow.count or 0) < 1:
+            raise ApbedError("count: expected at least 1, or a run long enough for one")
+        if flow.dir == "ping" and (flow.datagrams or 1) > 1:
+            raise ApbedError("datagrams: expected 1 with dir = 'ping', which sends them singly")
         return flow
+    for key in ("datagrams", "late_s"):
+        if getattr(flow, key) is not None:
+            raise ApbedError(f"{key}: expected only for datagrams: pulse, pulse_down or ping")
     if flow.seconds is not None and flow.bytes is not None:
         raise ApbedError("give seconds or bytes, not both")
     if flow.start_s >= duration_s or flow.seconds == 0:

@@ -68,6 +68,7 @@ KEYS: dict[str, Key] = {
     "ap.hw_frames": Key(int, 8, 1, 64),
     "ap.airtime_fairness": Key(bool, False),
     "ap.aql": Key(bool, False),
+    "ap.tx_status_delay_ms": Key(float, 0.0, 0, 1000),
     "mix": Key(str, ""),
     "ap.watch": Key(bool, False),
     "ap.security": Key(str, "open", choices=("open", "wpa2")),
@@ -78,6 +79,7 @@ KEYS: dict[str, Key] = {
     "station.hw_frames": Key(int, 8, 1, 64),
     "station.airtime_fairness": Key(bool, False),
     "station.aql": Key(bool, False),
+    "station.tx_status_delay_ms": Key(float, 0.0, 0, 1000),
     "station.retry": Key(int, 0, 0, 255),
     "station.window": Key(int, 0, 0, 2**30),
     "wired.delay_ms": Key(float, 0.0, 0, 10000),
@@ -99,12 +101,14 @@ WORKLOAD_KEYS: dict[str, Key] = {
 FLOW_KEYS: dict[str, Key] = {
     "id": Key(str),
     "station": Key(str),
-    "dir": Key(str, choices=("up", "down", "pulse", "pulse_down")),
+    "dir": Key(str, choices=("up", "down", "pulse", "pulse_down", "ping")),
     "start_s": Key(float, 0.0, 0, 86400),
     "seconds": Key(float, 0.0, 0, 86400),
     "bytes": Key(int, 0, 0, 2**40),
     "count": Key(int, 0, 0, 10**9),
     "every_s": Key(float, 0.0, 0, 86400),
+    "datagrams": Key(int, 1, 1, 1000),
+    "late_s": Key(float, 0.0, 0, 86400),
     "renew_s": Key(float, 0.0, 0, 86400),
     "stagger_s": Key(float, 0.0, 0, 86400),  # of station "each"; no flow has it
 }

@@ -9,6 +9,7 @@ range is one line that names it.
 from __future__ import annotations
 
 import itertools
+import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -64,13 +65,24 @@ class _Tables:
     sleeps: list[dict[str, Any]]
 
 
-def load(path: Path, settings: Sequence[str] = ()) -> Scenario:
-    """Read and check a scenario file; `settings` are KEY=VALUE words that replace its values."""
+def load(path: Path, settings: Sequence[str] = (), *, short: bool = False) -> Scenario:
+    """Read and check a scenario file; `settings` are KEY=VALUE words that replace its values.
+
+    `short`: those of its [short] table too, which make it a matter of minutes.
+    """
     try:
         table = tomllib.loads(path.read_text())
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ApbedError(f"{path.name}: {error}") from error
     try:
+        fewer = cases.flatten(table.pop("short", {}))
+        if short:
+            settings = [*(f"{key}={json.dumps(value)}" for key, value in fewer), *settings]
+        shared = table.pop("cases", None)
+        if shared is not None:
+            if not isinstance(shared, str) or "case" in table:
+                raise ApbedError("cases: expected the name of a file, and no [[case]] beside it")
+            table["case"] = cases.of_file(path.parent / shared)
         return _scenario(table, settings)
     except ApbedError as error:
         raise ApbedError(f"{path.name}: {error}") from error

@@ -44,6 +44,7 @@ class AccessPoint:
     hw_frames: int  # with queues: of an access category in hardware at most
     airtime_fairness: bool
     aql: bool
+    tx_status_delay_ms: float  # TX statuses come so late
     security: str = "open"  # or "wpa2": CCMP with a passphrase
 
 
@@ -58,6 +59,7 @@ class Stations:
     hw_frames: int
     airtime_fairness: bool
     aql: bool
+    tx_status_delay_ms: float
     retry: int  # attempts at a frame; 0: as the medium's
     window: int  # bytes, the largest receive window; 0: the kernel chooses
     sysctls: dict[str, int | str]
@@ -83,8 +85,9 @@ class Tcp:
 class Flow:
     """A connection that lasts `seconds` or carries `bytes`, or a stream of datagrams.
 
-    `dir` is up or down for a connection; pulse (up) or pulse_down for `count` datagrams of
-    `bytes` each, one every `every_s`.
+    `dir` is up or down for a connection; pulse (up) or pulse_down for `count` frames of
+    `datagrams` (1 unless it says more) of `bytes` each, one every `every_s`; ping for datagrams
+    that the wired host sends back. A frame that takes longer than `late_s` is of no use.
     """
 
     id: str
@@ -95,11 +98,13 @@ class Flow:
     bytes: int | None = None
     count: int | None = None
     every_s: float | None = None
+    datagrams: int | None = None
+    late_s: float | None = None
 
     @property
     def pulse(self) -> bool:
         """Whether it is a stream of datagrams."""
-        return self.dir.startswith("pulse")
+        return self.dir in ("pulse", "pulse_down", "ping")
 
 
 @dataclass(frozen=True)
@@ -131,6 +136,11 @@ class Plan:
     def queues(self) -> bool:
         """Whether any radio takes its frames from mac80211's own queues."""
         return "queues" in (self.ap.radio, self.station.radio)
+
+    @property
+    def sessions(self) -> bool:
+        """Whether mac80211 starts A-MPDU sessions: with the lab's radio driver, on 802.11n."""
+        return self.queues and self.medium.phy.startswith("ht20")
 
     @property
     def stations(self) -> list[str]:

@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Who wins under which load, by which measure, and by how much.
+
+Principle: a comparison is won only if every seed says so: each seed's runs meet the same load, so
+they are compared in pairs. Otherwise, or if the means are less than a hundredth apart, it is even.
+What is lost stands as plainly as what is won. Documentation/reference/metrics.md has the measures.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from apbed.analysis.comparison import Row, Spread, compare, spread
+from apbed.analysis.fairness import jain_index
+from apbed.analysis.run_directory import Json
+
+OURS = "lasack"
+RIVALS = ("mac80211 airtime AQL", "fq_codel", "FIFO")  # the first of them that was measured
+APART = 0.01  # of the worse one's mean: less is even
+WON, EVEN, LOST = "won", "even", "lost"
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One figure of a run, None where it has none; inf if it is beyond what could be measured.
+
+    `better` is "more", "less", or "one": the nearer to 1, by its logarithm.
+    """
+
+    name: str
+    unit: str
+    better: str
+    of: Callable[[Json], float | None]
+
+    def cost(self, value: float) -> float:
+        """How bad a value is: less is better."""
+        if self.better == "one":
+            return abs(math.log(value)) if value > 0 else math.inf
+        return -value if self.better == "more" else value
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One measure of two contenders under a load. `outcome` is the first one's."""
+
+    measure: Measure
+    ours: Spread
+    theirs: Spread
+    outcome: str
+    pairs: int
+
+
+@dataclass(frozen=True)
+class Load:
+    """A load's contenders in the order of its cases, and the two that are set side by side."""
+
+    scenario: str
+    name: str  # the scenario's, with what else was varied
+    title: str
+    rows: tuple[Row, ...]
+
+    def row(self, case: str) -> Row | None:
+        """The contender of this case, if it has a valid run."""
+        return next((row for row in self.rows if _case(row) == case and row.runs), None)
+
+    @property
+    def rival(self) -> Row | None:
+        """What an access point runs today, as far as it was measured."""
+        return next((row for name in RIVALS if (row := self.row(name))), None)
+
+    def comparisons(self) -> list[Comparison]:
+        """Each measure that both have; empty if one of them was not measured."""
+        ours, theirs = self.row(OURS), self.rival
+        if ours is None or theirs is None:
+            return []
+        found = (compared(measure, ours.runs, theirs.runs) for measure in MEASURES)
+        return [one for one in found if one is not None]
+
+
+def loads(name: str, title: str, summary: Json) -> list[Load]:
+    """The loads of one scenario's summary: one for each set of what it sweeps beside the cases."""
+    groups: dict[tuple[tuple[str, str], ...], list[Row]] = {}
+    for row in compare(summary):
+        groups.setdefault(row.others, []).append(row)
+    return [
+        Load(name, ", ".join([name, *(f"{k} {v}" for k, v in others)]), title, tuple(rows))
+        for others, rows in groups.items()
+    ]
+
+
+def compared(measure: Measure, ours: Sequence[Json], theirs: Sequence[Json]) -> Comparison | None:
+    """Two contenders by one measure, seed by seed; None if no seed has it of both."""
+    mine, other = (
+        {run["params"]["seed"]: measure.of(run) for run in runs} for runs in (ours, theirs)
+    )
+    pairs = [
+        (a, b) for seed, a in mine.items() if a is not None and (b := other.get(seed)) is not None
+    ]
+    if not pairs:
+        return None
+    spreads = [spread(values) for values in zip(*pairs, strict=True)]
+    assert spreads[0] is not None and spreads[1] is not None
+    return Comparison(measure, spreads[0], spreads[1], _outcome(measure, pairs), len(pairs))
+
+
+def known(measure: Measure, rows: Sequence[Row]) -> bool:
+    """Whether any run has this measure."""
+    return any(measure.of(run) is not None for row in rows for run in row.runs)
+
+
+def of_row(measure: Measure, row: Row) -> Spread | None:
+    """A contender's measure over its seeds."""
+    return spread(measure.of(run) for run in row.runs)
+
+
+def best(measure: Measure, rows: Sequence[Row]) -> Row | None:
+    """The contender whose mean is best; None if nobody has the measure."""
+    means = [(found.mean, row) for row in rows if (found := of_row(measure, row)) is not None]
+    return min(means, key=lambda pair: measure.cost(pair[0]), default=(0.0, None))[1]
+
+
+def to_json(loads: Sequence[Load], commits: Mapping[str, str]) -> Json:
+    """All of it for programs, schema 1; `commits` by scenario. inf is the word "lost"."""
+    return {
+        "schema": 1,
+        "loads": [
+            {
+                "name": load.name,
+                "scenario": load.scenario,
+                "commit": commits.get(load.scenario),
+                "contenders": [_contender(row) for row in load.rows if row.runs],
+                "ours": OURS,
+                "beside": _case(load.rival) if load.rival else None,
+                "outcomes": {one.measure.name: one.outcome for one in load.comparisons()},
+            }
+            for load in loads
+        ],
+    }
+
+
+def _contender(row: Row) -> Json:
+    known = {one.name: found for one in MEASURES if (found := of_row(one, row)) is not None}
+    return {
+        "case": _case(row),
+        "runs": [run["id"] for run in row.runs],
+        "measures": {
+            name: {
+                "mean": _finite(found.mean),
+                "low": _finite(found.low),
+                "high": _finite(found.high),
+                "seeds": found.n,
+            }
+            for name, found in known.items()
+        },
+    }
+
+
+def _finite(value: float) -> float | str:
+    return value if math.isfinite(value) else "lost"
+
+
+def _outcome(measure: Measure, pairs: Sequence[tuple[float, float]]) -> str:
+    costs = [(measure.cost(a), measure.cost(b)) for a, b in pairs]
+    means = [fmean(values) for values in zip(*pairs, strict=True)]
+    if measure.better == "one":
+        near = (
+            abs(math.log(means[0] / means[1])) < APART if min(means) > 0 else means[0] == means[1]
+        )
+    else:
+        near = means[0] == means[1] or abs(means[0] - means[1]) < APART * max(means)
+    if near:
+        return EVEN
+    if all(a < b for a, b in costs):
+        return WON
+    return LOST if all(a > b for a, b in costs) else EVEN
+
+
+def _case(row: Row) -> str | None:
+    runs = row.runs or row.invalid
+    case = runs[0]["params"].get("case") if runs else None
+    return None if case is None else str(case)
+
+
+def _at(*path: str, scale: float = 1.0) -> Callable[[Json], float | None]:
+    def value(run: Json) -> float | None:
+        found: object = run
+        for name in path:
+            found = found.get(name) if isinstance(found, Mapping) else None
+        return scale * float(found) if isinstance(found, int | float) else None
+
+    return value
+
+
+def _delay(figure: str) -> Callable[[Json], float | None]:
+    """Of the slowest stream; inf if the figure is among datagrams that never came."""
+
+    def value(run: Json) -> float | None:
+        streams = [flow["delay_ms"] for flow in run["flows"] if flow["delay_ms"] is not None]
+        figures = [math.inf if one[figure] is None else float(one[figure]) for one in streams]
+        return max(figures, default=None)
+
+    return value
+
+
+def _late(run: Json) -> float | None:
+    """Late and lost frames in percent, of the worse way of a call."""
+    shares = [flow["late_frames"]["share"] for flow in run["flows"] if flow.get("late_frames")]
+    return 100 * max(shares) if shares else None
+
+
+def _rtt(run: Json) -> float | None:
+    """The mean of the connections' median round-trip times, in ms."""
+    medians = [flow["rtt_ms"]["p50"] for flow in run["flows"] if flow.get("rtt_ms")]
+    return fmean(medians) if medians else None
+
+
+def _response(figure: str) -> Callable[[Json], float | None]:
+    def value(run: Json) -> float | None:
+        if not run["transfers"]:
+            return None
+        found = run["response_time_s"]["down"][figure]
+        return math.inf if found is None else float(found)
+
+    return value
+
+
+def _by_station(run: Json) -> Counter[str]:
+    """How many connections of the whole window each station has, of those that have any."""
+    ways = ("down", "up")
+    return Counter(one["station"] for one in run["flows"] if one["whole"] and one["dir"] in ways)
+
+
+def _among_like(*path: str) -> Callable[[Json], float | None]:
+    """A comparison of connections: only of several, and where all stations have equally many."""
+
+    def value(run: Json) -> float | None:
+        counts = _by_station(run)
+        alike = len({*counts.values()}) == 1 and counts.total() > 1
+        return _at(*path)(run) if alike else None
+
+    return value
+
+
+def _stations(run: Json) -> float | None:
+    return _at("jain_stations")(run) if len(_by_station(run)) > 1 else None
+
+
+def _airtime(run: Json) -> float | None:
+    """Jain's index of the airtime of the stations that have connections."""
+    shares = (run["medium"] or {}).get("station_airtime_share") or {}
+    found = [shares[name] for name in _by_station(run) if name in shares]
+    return jain_index(found) if len(found) > 1 else None
+
+
+MEASURES = (
+    Measure("down/up", "ratio", "one", _among_like("ratio_down_up")),
+    Measure("Jain, stations", "index", "more", _stations),
+    Measure("total", "Mb/s", "more", _at("goodput_mbps", "total")),
+    Measure("CoV in 1 s", "", "less", _at("second_by_second", "goodput_cov")),
+    Measure("Jain in 1 s", "index", "more", _among_like("second_by_second", "jain", "mean")),
+    Measure("delay p50", "ms", "less", _delay("p50")),
+    Measure("delay p99", "ms", "less", _delay("p99")),
+    Measure("late or lost", "% of frames", "less", _late),
+    Measure("round trip p50", "ms", "less", _rtt),
+    Measure("short downloads p50", "s", "less", _response("p50")),
+    Measure("short downloads p90", "s", "less", _response("p90")),
+    Measure("unfinished", "downloads", "less", _response("unfinished")),
+    Measure("Jain, airtime", "index", "more", _airtime),
+    Measure("TCP ACKs", "% of air", "less", _at("medium", "tcp_ack_airtime_share", scale=100)),
+)

@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The page of verdicts, in Markdown: losses in the same size of print as what is won.
+
+Principle: every word of it follows from the runs, so the page cannot be better than they are.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from apbed.analysis.comparison import Row, Spread
+from apbed.analysis.verdict import (
+    EVEN,
+    LOST,
+    MEASURES,
+    OURS,
+    WON,
+    Comparison,
+    Load,
+    best,
+    known,
+    of_row,
+)
+
+WIDTH = 118
+SPACE = "\N{SYMBOL FOR SPACE}"
+FULL_S = 40.0  # of a run that is not a short one
+SAID = {"mac80211 airtime AQL": "mac80211 with airtime fairness and AQL"}
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where the figures come from."""
+
+    commits: Mapping[str, str]  # by scenario; those of runs, not of the page
+    command: str
+    date: str
+    stale: frozenset[str]  # "SCENARIO/RUN": measured with other code than today's
+    missing: int  # runs of the plan that are not done
+    unmeasured: Sequence[str]  # scenarios without any run
+
+
+def page(loads: Sequence[Load], origin: Origin, picture: str | None) -> str:
+    """The whole page; `picture` is the name of an image beside it."""
+    told = [load for load in loads if load.comparisons()]
+    parts = [
+        "# verdict: what an access point runs today, beside lasack",
+        _wrap(_in_short(told)) if told else "No load has been measured with both contenders.",
+        _wrap(_made_by(origin, loads)) + f"\n\n    {origin.command}",
+    ]
+    if told:
+        parts += ["## Won and lost", _wrap(HOW), _overview(told)]
+    if picture:
+        parts.append(
+            f"{_wrap(PICTURE)}\n\n![Delay of the datagrams and goodput over time]({picture})"
+        )
+    parts += [_section(load, origin) for load in loads if any(row.runs for row in load.rows)]
+    return "\n\n".join(parts) + "\n"
+
+
+HOW = (
+    "Each seed's runs meet the same load and are compared in pairs. **won** and **lost**: every "
+    "seed says so, and the means are at least 1 % apart. Otherwise it is even. Each section "
+    "below has the values. One seed has no interval: the next may say otherwise. Where "
+    "stations have different rates (slow-station), equal goodput and equal airtime exclude each "
+    "other. "
+    "[Metrics](../reference/metrics.md#verdicts) says what each measure is."
+)
+PICTURE = (
+    "What a person feels. Above: the datagrams of each second, their longest delay (grey) and the "
+    "median (black). Below: each download. "
+    "The first seed of each contender."
+)
+
+
+def _in_short(loads: Sequence[Load]) -> str:
+    """Where it wins, where it loses, what to do then."""
+    found = [(load, one) for load in loads for one in load.comparisons()]
+    counts = {word: sum(one.outcome == word for _, one in found) for word in (WON, LOST, EVEN)}
+    rivals = sorted({_rival(load) for load in loads})
+    under = "one load" if len(loads) == 1 else f"{len(loads)} loads"
+    return (
+        f"Beside {_and([SAID.get(one, one) for one in rivals])}, `{OURS}` wins {counts[WON]} of "
+        f"{len(found)} comparisons under {under}, loses {counts[LOST]}, and {counts[EVEN]} "
+        f"{'is' if counts[EVEN] == 1 else 'are'} even. The first value is `{OURS}`'s. "
+        f"**Where it wins:** {_listed(found, WON)}. **Where "
+        f"it loses:** {_listed(found, LOST)}. **What to do then:** {_advice(found)}"
+    )
+
+
+def _rival(load: Load) -> str:
+    """Its case; "" if none was measured."""
+    return load.rival.name.split(",")[0] if load.rival else ""
+
+
+def _listed(found: Sequence[tuple[Load, Comparison]], outcome: str) -> str:
+    """Each measure with that outcome: under how many loads, and the load of most seeds."""
+    words = []
+    for measure in MEASURES:
+        having = [(load, one) for load, one in found if one.measure is measure]
+        told = [(load, one) for load, one in having if one.outcome == outcome]
+        if told:
+            load, one = max(told, key=lambda pair: pair[1].pairs)
+            if len(having) == 1:
+                words.append(f"{measure.name} under {load.name} ({_factor(one)})")
+            else:
+                count = f"{len(told)} of {len(having)} loads"
+                words.append(f"{measure.name} in {count} ({load.name} {_factor(one)})")
+    return "; ".join(words) or "nowhere"
+
+
+def _advice(found: Sequence[tuple[Load, Comparison]]) -> str:
+    lost = [(load, one) for load, one in found if one.outcome == LOST]
+    if not lost:
+        return "nothing was lost."
+    names = {_rival(load) for load, _ in lost}
+    words = "if these measures matter most to you, "
+    if any(name.startswith("mac80211") for name in names):
+        words += (
+            "leave the device without a queue discipline, "
+            "`tc qdisc replace dev wlan0 root noqueue`, on a driver whose mac80211 has "
+            "airtime fairness and AQL."
+        )
+    else:
+        words += f"use {_and(sorted(names))} above `inflight`."
+    return words
+
+
+def _made_by(origin: Origin, loads: Sequence[Load]) -> str:
+    runs = [run for load in loads for row in load.rows for run in row.runs]
+    seconds = sorted({run["duration_s"] for run in runs})
+    kernels = sorted({str(run["params"]["kernel"]) for run in runs})
+    words = (
+        f"Written on {origin.date} from {len(runs)} runs, "
+        f"{_and([f'{one:g}' for one in seconds])} s each, on kernel {_and(kernels)}. "
+        "Values are means over the seeds, with their range in "
+        "brackets; what has no brackets is one seed, or the same for all."
+    )
+    if seconds and seconds[0] < FULL_S:
+        words += (
+            " In short runs TCP's windows have not grown yet. They flatter mac80211, whose "
+            "uploads take more of the air later ([rivals](rivals.md#earlier-runs))."
+        )
+    if origin.missing:
+        words += (
+            f" **{origin.missing} runs of the plan are not done**, so contenders or seeds lack."
+        )
+    if origin.unmeasured:
+        words += f" No run at all of: {_and(origin.unmeasured)}."
+    if origin.stale:
+        words += " A contender with * was measured with older code than the page's."
+    return words
+
+
+def _overview(loads: Sequence[Load]) -> str:
+    """A row for each load, a column for each measure that any of them has."""
+    by_load = {load.name: {one.measure.name: one for one in load.comparisons()} for load in loads}
+    names = [one.name for one in MEASURES if any(one.name in found for found in by_load.values())]
+    rows = [
+        [
+            f"[{load.name}](#{_anchor(load.name)})",
+            _rival(load),
+            str(max(one.pairs for one in load.comparisons())),
+        ]
+        + [_word(by_load[load.name].get(name)) for name in names]
+        for load in loads
+    ]
+    return _table(["load", "beside", "seeds", *names], rows)
+
+
+def _word(one: Comparison | None) -> str:
+    if one is None:
+        return "none"
+    return one.outcome if one.outcome == EVEN else f"**{one.outcome}** {_factor(one)}"
+
+
+def _section(load: Load, origin: Origin) -> str:
+    """All contenders of a load, and what the two that are compared come to."""
+    rows = [row for row in load.rows if row.runs]
+    measures = [one for one in MEASURES if known(one, rows)]
+    winners = {one.name: best(one, rows) for one in measures}
+    cells = [
+        [_name(row, load, origin)]
+        + [_cell(of_row(one, row), mark=winners[one.name] is row) for one in measures]
+        for row in rows
+    ]
+    headings = [f"{one.name}{', ' + one.unit if one.unit else ''}" for one in measures]
+    about = f"{load.title}. Commit {_commit(load, origin)}. The best mean of each column is bold."
+    text = f"## {load.name}\n{_wrap(about)}\n\n"
+    text += _table(["contender", *headings], cells)
+    for row in load.rows:
+        for run in row.invalid:
+            text += f"\n\nInvalid: {row.name}, seed {run['params']['seed']}: {run['why_invalid']}."
+    return text
+
+
+def _commit(load: Load, origin: Origin) -> str:
+    return origin.commits.get(load.scenario, "unknown")
+
+
+def _name(row: Row, load: Load, origin: Origin) -> str:
+    ids = {f"{load.scenario}/{run['id']}" for run in row.runs}
+    return row.name.split(",")[0] + (" *" if ids & origin.stale else "")
+
+
+def _cell(found: Spread | None, *, mark: bool) -> str:
+    if found is None:
+        return "none"
+    text = _value(found.mean)
+    if found.n > 1 and _value(found.low) != _value(found.high):
+        text += f" ({_value(found.low)}-{_value(found.high)})"
+    return f"**{text}**" if mark else text
+
+
+def _value(value: float) -> str:
+    """Three significant digits, or two decimals if it is less than 10."""
+    if math.isinf(value):
+        return "lost"
+    return (
+        f"{value:.2f}"
+        if abs(value) < 10
+        else f"{value:.0f}"
+        if abs(value) >= 100
+        else f"{value:.1f}"
+    )
+
+
+def _factor(one: Comparison) -> str:
+    """Ours against theirs."""
+    return f"{_value(one.ours.mean)} : {_value(one.theirs.mean)}"
+
+
+def _and(words: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+
+
+def _wrap(text: str) -> str:
+    """Lines of at most WIDTH; what is between backticks stays on one."""
+    whole = re.sub(r"`[^`]*`", lambda found: found[0].replace(" ", SPACE), text)
+    filled = textwrap.fill(whole, WIDTH, break_long_words=False, break_on_hyphens=False)
+    return filled.replace(SPACE, " ")
+
+
+def _anchor(heading: str) -> str:
+    kept = [c for c in heading.lower() if c.isalnum() or c in " -_"]
+    return "".join(kept).replace(" ", "-")
+
+
+def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [headings, ["---"] * len(headings), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)

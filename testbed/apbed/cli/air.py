@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""`apbed air`: what an access point runs today and lasack under the loads of scenarios/air."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TextIO
+
+from apbed.analysis import delay_plots, plots, report, summary, verdict, verdict_page
+from apbed.checkout import REPOSITORY
+from apbed.cli.progress import observer
+from apbed.errors import ApbedError
+from apbed.run import campaign, runner
+from apbed.run.campaign import Load
+
+EXAMPLES = """\
+examples:
+  apbed air --dry-run                             what is to be run, and how long it takes
+  apbed air --short                               fewer and shorter runs
+  apbed air --short --loads "rrul game" --set 'case=["lasack", "mac80211 airtime AQL"]'
+  apbed air --short --report                      the page from the runs that are done
+
+DIR gets a directory for each load, as `apbed run` leaves it, verdict.md, verdict.png and
+verdict.json. Finished runs whose inputs did not change are kept, so an interrupted command can be
+repeated.
+Exit status: 0 when every run is valid, 1 otherwise.
+"""
+COMMIT = "commit"  # file beside manifest.json: of the code that made the runs
+PICTURED = ("rivals", "game", "voice")  # the first of them that was measured
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add `apbed air`."""
+    parser = subparsers.add_parser(
+        "air",
+        help="run all loads of scenarios/air and write the page of verdicts",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--short", action="store_true", help="as the scenarios' [short] says")
+    parser.add_argument("--loads", default="", metavar="NAMES", help="only these, by their names")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="as with `apbed run`"
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        default=Path("out/air"),
+        help="directory of the results (default: out/air)",
+    )
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        metavar="N",
+        help="kernels to run at a time (default: one per processor)",
+    )
+    parser.add_argument("--json", action="store_true", help="print verdict.json")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--dry-run", action="store_true", help="print the plan and stop")
+    what.add_argument("--report", action="store_true", help="run nothing, write the page")
+    parser.set_defaults(func=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry out the plan, write the page; 0 when every run is valid."""
+    jobs = args.jobs or len(os.sched_getaffinity(0))
+    if jobs < 1:
+        raise ApbedError("--jobs: expected at least 1")
+    loads = campaign.loads(args.out, args.set, short=args.short, names=args.loads.split())
+    _print_plan(loads, jobs, sys.stdout if args.dry_run else sys.stderr)
+    if args.dry_run:
+        return 0
+    if not args.report:
+        for load in loads:
+            load.out.mkdir(parents=True, exist_ok=True)
+            (load.out / COMMIT).write_text(_commit() + "\n")
+            with observer(load.scenario, sys.stderr) as notify:
+                runner.run_all(load.scenario, load.out, min(jobs, len(load.scenario.runs)), notify)
+            summary.summarize(load.out)
+            report.write_report(load.out)
+        loads = campaign.loads(args.out, args.set, short=args.short, names=args.loads.split())
+    return _write_page(args, loads)
+
+
+def _print_plan(loads: Sequence[Load], jobs: int, stream: TextIO) -> None:
+    print(f"{'load':<18}{'runs':>6}{'done':>6}{'virtual s':>11}{'expected':>10}", file=stream)
+    for load in loads:
+        runs, done = len(load.scenario.runs), len(load.kept)
+        expected = _minutes(load.expected_s / jobs)
+        print(
+            f"{load.scenario.name:<18}{runs:>6}{done:>6}{load.virtual_s:>11.0f}{expected:>10}",
+            file=stream,
+        )
+    total = sum(load.expected_s for load in loads) / jobs
+    print(
+        f"About {_minutes(total)} with {jobs} at a time, if the machine has nothing else to do.",
+        file=stream,
+    )
+
+
+def _minutes(seconds: float) -> str:
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def _write_page(args: argparse.Namespace, loads: Sequence[Load]) -> int:
+    """verdict.md and verdict.png in `args.out`; 1 if a run that is there is invalid."""
+    found: list[verdict.Load] = []
+    stale: set[str] = set()
+    invalid: list[str] = []
+    for load in sorted(loads, key=lambda one: one.scenario.name):
+        if not (load.out / "manifest.json").exists():
+            continue
+        result = summary.summarize(load.out)
+        found += verdict.loads(load.scenario.name, load.scenario.title, result)
+        stale |= {f"{load.scenario.name}/{run_id}" for run_id in _ids(result) - load.kept}
+        invalid += [
+            f"{one['id']}: {one['why_invalid']}" for one in result["runs"] if not one["valid"]
+        ]
+    if not found:
+        raise ApbedError(f"{args.out} has no runs; leave out --report to make some")
+    origin = verdict_page.Origin(
+        commits={load.scenario.name: _read_commit(load) for load in loads},
+        command=shlex.join(["apbed", *(word for word in sys.argv[1:] if word != "--report")]),
+        date=time.strftime("%-d %B %Y", time.gmtime()),
+        stale=frozenset(stale),
+        missing=sum(len(load.open) for load in loads),
+        unmeasured=sorted({load.scenario.name for load in loads} - {one.scenario for one in found}),
+    )
+    picture = _picture(args.out, found)
+    page = args.out / "verdict.md"
+    page.write_text(verdict_page.page(found, origin, picture))
+    told = json.dumps(verdict.to_json(found, origin.commits), indent=1, allow_nan=False)
+    (args.out / "verdict.json").write_text(told + "\n")
+    print(told if args.json else f"Page: {page}")
+    for why in invalid:
+        print(f"apbed: invalid: {why}", file=sys.stderr)
+    return 1 if invalid else 0
+
+
+def _ids(result: Mapping[str, Any]) -> set[str]:
+    return {str(one["id"]) for one in result["runs"]}
+
+
+def _picture(out: Path, loads: Sequence[verdict.Load]) -> str | None:
+    """What a person feels under one load, all its contenders; None if none was measured."""
+    for name in PICTURED:
+        for load in loads:
+            rows = [row for row in load.rows if row.runs]
+            if load.scenario == name and rows:
+                figure = delay_plots.delay_and_goodput(rows)
+                (out / "verdict.png").write_bytes(plots.to_png(figure))
+                return "verdict.png"
+    return None
+
+
+def _commit() -> str:
+    """Of this checkout; with -dirty if something in it is not committed."""
+    words = ["git", "describe", "--always", "--dirty"]
+    done = subprocess.run(words, cwd=REPOSITORY, capture_output=True, text=True)
+    return done.stdout.strip() or "unknown"
+
+
+def _read_commit(load: Load) -> str:
+    path = load.out / COMMIT
+    return path.read_text().strip() if path.exists() else "unknown"

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What `apbed air` plans: which loads, how many runs, how long; and that what is done is kept."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from apbed.checkout import SCENARIOS
+from apbed.cli import main
+from apbed.errors import ApbedError
+from apbed.run import bench, campaign, runner
+from apbed.scenario import catalogue, parse
+
+CASES = (SCENARIOS.parent / "cases" / "queues.toml").read_text().count("[[case]]")
+
+
+def status(directory: Path, virtual_s: float, wall_s: float) -> None:
+    directory.mkdir(parents=True)
+    said = {"state": "done", "virtual_s": virtual_s, "wall_s": wall_s}
+    (directory / "status.json").write_text(json.dumps(said))
+
+
+def test_the_longest_comes_first(tmp_path: Path) -> None:
+    """A measured cost replaces the guess: 100 s of wall time for 10 virtual ones."""
+    status(tmp_path / "game" / "runs" / "x", 10.0, 100.0)
+    found = campaign.loads(tmp_path, [], short=True, names=["rrul", "game", "mixes-54"])
+    assert [load.scenario.name for load in found] == ["game", "mixes-54", "rrul"]
+    game = found[0]
+    assert len(game.open) == CASES * 2
+    assert game.virtual_s == CASES * 2 * (15 + campaign.SET_UP_S)
+    assert game.expected_s == pytest.approx(10 * game.virtual_s)
+
+
+def test_full_runs_have_five_seeds(tmp_path: Path) -> None:
+    (load,) = campaign.loads(tmp_path, ["case=lasack"], short=False, names=["rrul"])
+    assert sorted(run.plan.seed for run in load.open) == [1, 2, 3, 4, 5]
+    assert {run.plan.duration_s for run in load.open} == {40.0}
+
+
+def test_an_unknown_load_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(ApbedError, match=r"no load 'demo'; expected some of: .*rrul"):
+        campaign.loads(tmp_path, [], short=True, names=["demo"])
+
+
+def test_every_load_has_the_two_that_are_compared(tmp_path: Path) -> None:
+    """lasack everywhere, and mac80211's own queues or, with the direct radio, fq_codel."""
+    for load in campaign.loads(tmp_path, [], short=True):
+        cases = {str(run.params["case"]) for run in load.scenario.runs}
+        assert "lasack" in cases and cases & {"mac80211 airtime AQL", "fq_codel"}, (
+            load.scenario.name
+        )
+
+
+def test_what_is_done_is_kept_until_its_inputs_change(tmp_path: Path) -> None:
+    """Only a run that ended well, and only with the same plan and programs."""
+    words = ["case=lasack", "seed=[1,2]"]
+    scenario = parse.load(catalogue.find("rrul"), words)
+    entry = bench.find("default")
+    first, second = scenario.runs
+    for run, state in ((first, "done"), (second, "failed")):
+        place = tmp_path / "runs" / run.id
+        place.mkdir(parents=True)
+        inputs = runner.inputs_hash(run, entry, entry.digests())
+        (place / "run.json").write_text(json.dumps({"inputs_hash": inputs}))
+        (place / "status.json").write_text(json.dumps({"state": state}))
+    assert runner.finished(scenario, tmp_path) == {first.id}
+    longer = parse.load(catalogue.find("rrul"), [*words, "duration_s=41.0"])
+    assert runner.finished(longer, tmp_path) == set()
+
+
+def test_dry_run_starts_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "air"
+    words = [
+        "air",
+        "--short",
+        "--dry-run",
+        "--loads",
+        "game rrul",
+        "--out",
+        str(out),
+        "--jobs",
+        "2",
+    ]
+    assert main(words) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["load", "runs", "done", "virtual", "s", "expected"]
+    assert [line.split()[:3] for line in lines[1:3]] == [
+        [load, str(CASES * 2), "0"] for load in ("game", "rrul")
+    ]
+    assert "with 2 at a time" in lines[3] and len(lines) == 4
+    assert not out.exists()
+
+
+def test_a_page_needs_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["air", "--report", "--loads", "rrul", "--out", str(tmp_path)]
+    assert main(words) == 1
+    assert "has no runs; leave out --report" in capsys.readouterr().err

@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Who wins, from made-up runs: what is written follows from them, won or lost."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from apbed.analysis import verdict, verdict_page
+from apbed.analysis.verdict import EVEN, LOST, WON, Measure
+
+MEASURES = {one.name: one for one in verdict.MEASURES}
+RIVAL = "mac80211 airtime AQL"
+
+
+def run(case: str, seed: int, total: float, ratio: float, p99: float | None) -> dict[str, Any]:
+    """One RUN of summary.json, as far as the verdict looks at it."""
+    delay = {"n": 100, "lost": 0 if p99 else 9, "p50": 10.0, "p99": p99}
+    flow = {"id": "d", "station": "sta1", "dir": "down", "whole": True, "goodput_mbps": total}
+    flow |= {"delay_ms": None, "late_frames": None, "rtt_ms": {"p50": 40.0}, "delay_series": []}
+    upload = flow | {"id": "u", "station": "sta3", "dir": "up"}
+    pulse = {"id": "p", "station": "sta2", "dir": "pulse_down", "whole": False, "delay_ms": delay}
+    pulse |= {
+        "goodput_mbps": 0.1,
+        "late_frames": {"late": 1, "lost": 1, "share": 0.5},
+        "rtt_ms": None,
+    }
+    return {
+        "id": f"{case}_{seed}",
+        "params": {"case": case, "qdisc": case.split()[0], "seed": seed, "kernel": "6.1"},
+        "valid": True,
+        "why_invalid": None,
+        "duration_s": 15.0,
+        "goodput_mbps": {"down": total, "up": 0.0, "total": total},
+        "ratio_down_up": ratio,
+        "jain": 1.0,
+        "jain_stations": 1.0,
+        "second_by_second": {"goodput_cov": None, "jain": {"mean": 1.0}},
+        "flows": [flow, upload, pulse],
+        "transfers": [],
+        "response_time_s": {},
+        "medium": {"station_airtime_share": {"sta1": 0.9, "sta3": 0.1}},
+    }
+
+
+Values = Sequence[tuple[float, float, float | None]]  # total, ratio and p99 of each seed
+
+
+def load(ours: Values, theirs: Values, rival: str = RIVAL) -> verdict.Load:
+    """A load of two contenders."""
+    runs = [
+        run(case, seed, *one)
+        for case, values in ((rival, theirs), ("lasack", ours))
+        for seed, one in enumerate(values, start=1)
+    ]
+    (found,) = verdict.loads("game", "A game", {"runs": runs})
+    return found
+
+
+def outcomes(found: verdict.Load) -> dict[str, str]:
+    return {one.measure.name: one.outcome for one in found.comparisons()}
+
+
+def test_every_seed_must_say_so() -> None:
+    """More total in both seeds; a ratio of 0.8 is nearer to 1 than 2 (and than 0.4), a delay won in
+    one seed and lost in the other is even."""
+    found = load([(6.0, 0.8, 20.0), (7.0, 1.25, 50.0)], [(5.0, 2.0, 30.0), (5.5, 0.4, 30.0)])
+    told = outcomes(found)
+    assert (told["total"], told["down/up"], told["delay p99"]) == (WON, WON, EVEN)
+    (total,) = (one for one in found.comparisons() if one.measure.name == "total")
+    assert (total.ours.mean, total.ours.low, total.ours.high) == (6.5, 6.0, 7.0)
+    assert (total.theirs.mean, total.pairs) == (5.25, 2)
+
+
+def test_less_than_a_hundredth_is_even() -> None:
+    """5.00 against 5.04 in both seeds: 0.8 %; 5.00 against 5.06: 1.2 %."""
+    near = load([(5.0, 1.0, 9.0)] * 2, [(5.04, 1.0, 9.0)] * 2)
+    far = load([(5.0, 1.0, 9.0)] * 2, [(5.06, 1.0, 9.0)] * 2)
+    assert outcomes(near)["total"] == EVEN and outcomes(far)["total"] == LOST
+
+
+def test_only_seeds_of_both_are_compared() -> None:
+    """The second seed is ours alone; of one seed the range is that value."""
+    found = load([(5.0, 1.0, 9.0), (99.0, 1.0, 9.0)], [(6.0, 1.0, 9.0)])
+    (total,) = (one for one in found.comparisons() if one.measure.name == "total")
+    assert (total.outcome, total.pairs, total.ours.mean, total.ours.high) == (LOST, 1, 5.0, 5.0)
+
+
+def test_what_never_came_is_the_worst() -> None:
+    """A p99 among lost datagrams loses against any delay, and is even with another such."""
+    lost = load([(5.0, 1.0, None)], [(5.0, 1.0, 900.0)])
+    both = load([(5.0, 1.0, None)], [(5.0, 1.0, None)])
+    assert outcomes(lost)["delay p99"] == LOST and outcomes(both)["delay p99"] == EVEN
+
+
+@pytest.mark.parametrize(
+    ("better", "worse"), [(1.0, 0.5), (2.0, 0.49), (0.5, 2.01), (0.01, 0.0), (1.1, math.inf)]
+)
+def test_a_ratio_is_judged_by_its_logarithm(better: float, worse: float) -> None:
+    """2 and 1/2 are equally far from 1; nothing at all is the farthest."""
+    cost = MEASURES["down/up"].cost
+    assert cost(better) < cost(worse)
+
+
+def test_values_of_a_run() -> None:
+    """As the table of metrics.md has them; None where a run has no such thing."""
+    one = run("lasack", 1, 5.0, 0.9, 30.0)
+    found = {name: measure.of(one) for name, measure in MEASURES.items()}
+    assert found["late or lost"] == 50.0 and found["round trip p50"] == 40.0
+    assert found["delay p50"] == 10.0 and found["delay p99"] == 30.0
+    for name in ("CoV in 1 s", "short downloads p50", "unfinished", "TCP ACKs"):
+        assert found[name] is None
+    one["transfers"] = [{}]
+    one["response_time_s"] = {"down": {"p50": 0.2, "p90": None, "unfinished": 3}}
+    assert MEASURES["short downloads p50"].of(one) == 0.2
+    assert MEASURES["short downloads p90"].of(one) == math.inf
+    assert MEASURES["unfinished"].of(one) == 3
+    assert found["Jain, airtime"] == pytest.approx(1 / (2 * (0.81 + 0.01)))
+
+
+@pytest.mark.parametrize(("name", "value"), [("down/up", 0.9), ("Jain in 1 s", 1.0)])
+def test_unlike_stations_connections_are_not_compared(name: str, value: float) -> None:
+    """One station with two connections beside one with a single one: its connections get less.
+    Nor is a connection compared with itself, or a station."""
+    one = run("lasack", 1, 5.0, 0.9, 30.0)
+    assert MEASURES[name].of(one) == value
+    one["flows"].append(dict(one["flows"][0], id="d2"))
+    assert MEASURES[name].of(one) is None
+    one["flows"].append(dict(one["flows"][1], id="u2"))
+    assert MEASURES[name].of(one) == value
+    assert MEASURES["Jain, stations"].of(one) == 1.0
+    one["flows"] = one["flows"][:1]
+    assert MEASURES[name].of(one) is None and MEASURES["Jain, stations"].of(one) is None
+
+
+def test_without_mac80211s_queues_the_rival_is_fq_codel() -> None:
+    """As with direct radios, above which nothing waits in mac80211."""
+    found = load([(5.0, 1.0, 9.0)], [(4.0, 1.0, 9.0)], rival="fq_codel")
+    assert found.rival is not None and found.rival.name == "fq_codel"
+    assert outcomes(found)["total"] == WON
+    alone = load([(5.0, 1.0, 9.0)], [(4.0, 1.0, 9.0)], rival="sfq")
+    assert alone.rival is None and alone.comparisons() == []
+
+
+def test_the_same_as_json() -> None:
+    """What is beyond measuring is the word "lost", which JSON can say."""
+    found = load([(5.0, 0.9, None)], [(6.0, 0.4, 90.0)])
+    told = json.loads(json.dumps(verdict.to_json([found], {"game": "0123456"}), allow_nan=False))
+    assert told["schema"] == 1
+    (game,) = told["loads"]
+    assert (game["name"], game["commit"], game["beside"]) == ("game", "0123456", RIVAL)
+    assert [one["case"] for one in game["contenders"]] == [RIVAL, "lasack"]
+    one = game["contenders"][1]["measures"]
+    assert one["total"] == {"mean": 5.0, "low": 5.0, "high": 5.0, "seeds": 1}
+    assert one["delay p99"]["mean"] == "lost" and "unfinished" not in one
+    assert game["outcomes"]["total"] == LOST and game["outcomes"]["down/up"] == WON
+
+
+def page(loads: Sequence[verdict.Load], **changes: Any) -> str:
+    known: dict[str, Any] = {
+        "commits": {"game": "0123456"},
+        "command": "apbed air",
+        "date": "1 May 2026",
+        "stale": frozenset(),
+        "missing": 0,
+        "unmeasured": (),
+    }
+    return verdict_page.page(loads, verdict_page.Origin(**(known | changes)), None)
+
+
+def test_the_page_says_what_is_lost_as_what_is_won() -> None:
+    """Both stand in the paragraph at its top and in the overview, in bold, with both values."""
+    text = page([load([(5.0, 0.9, 20.0)] * 2, [(6.0, 0.4, 90.0)] * 2)])
+    top = " ".join(text.split("Written on")[0].split())
+    assert "**Where it wins:** down/up under game (0.90 : 0.40); delay p99" in top
+    assert "**Where it loses:** total under game (5.00 : 6.00)." in top
+    assert "`tc qdisc replace dev wlan0 root noqueue`" in top
+    (row,) = (line for line in text.splitlines() if line.startswith("| [game](#game)"))
+    assert "**won** 0.90 : 0.40" in row and "**lost** 5.00 : 6.00" in row and "even" in row
+    assert "Commit 0123456." in text and "\n    apbed air\n" in text
+    assert not re.search(r"\| *\|", text), "an empty cell"
+    assert max(len(line) for line in text.splitlines() if not line.startswith("|")) <= 120
+
+
+def test_the_load_of_most_seeds_is_the_example() -> None:
+    """Two of three loads are won; the second of them has two seeds."""
+    won, more, lost = (
+        load([(total, 1.0, 9.0)] * seeds, [(6.0, 1.0, 9.0)] * seeds)
+        for total, seeds in ((7.0, 1), (8.0, 2), (5.0, 1))
+    )
+    top = " ".join(page([won, more, lost]).split("Written on")[0].split())
+    assert "**Where it wins:** total in 2 of 3 loads (game 8.00 : 6.00)." in top
+    assert "**Where it loses:** total in 1 of 3 loads (game 5.00 : 6.00)." in top
+
+
+def test_nothing_lost_needs_no_advice() -> None:
+    text = page([load([(7.0, 0.9, 20.0)], [(6.0, 0.4, 90.0)])])
+    assert "**Where it loses:** nowhere. **What to do then:** nothing was lost." in " ".join(
+        text.split()
+    )
+
+
+def test_what_is_not_measured_or_old_is_said() -> None:
+    """Runs that lack, loads without any, rows of older code, and those that are invalid."""
+    found = load([(5.0, 0.9, 20.0)], [(6.0, 0.4, 90.0)])
+    stale = frozenset({"game/lasack_1"})
+    text = page([found], missing=3, unmeasured=("rrul", "voice"), stale=stale)
+    said = " ".join(text.split())
+    assert "**3 runs of the plan are not done**" in said
+    assert "No run at all of: rrul and voice." in said
+    assert "| lasack * |" in text and f"| {RIVAL} |" in text
+    broken = run("lasack", 1, 1.0, 1.0, 1.0) | {"valid": False, "why_invalid": "a warning"}
+    (bad,) = verdict.loads("game", "A game", {"runs": [broken, run(RIVAL, 1, 5.0, 1.0, 9.0)]})
+    assert "Invalid: lasack, seed 1: a warning." in page([bad])
+
+
+def test_a_measure_must_say_what_is_better() -> None:
+    """Each measure's cost falls the way its name promises."""
+    for measure in verdict.MEASURES:
+        good, bad = {"more": (2, 1), "less": (1, 2), "one": (1, 2)}[measure.better]
+        assert measure.cost(good) < measure.cost(bad), measure.name
+    assert Measure("x", "", "more", lambda _: 1.0).cost(3) == -3
