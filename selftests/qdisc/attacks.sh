@@ -3,24 +3,24 @@
 #
 # Attacks on lasack (KTAP): floods, forged ACKs, SYNs inside a connection, many connections
 # and many addresses, by the KUnit suites kernel/lasack/tests/lasack*_attacks.c. With flows
-# that share equally, and with stations that do.
+# that share equally, with stations that do, and with a target beside them.
 #
 # Run as root inside a lab kernel:
 #	attacks.sh
 
-plan=4
+plan=5
 # shellcheck source=selftests/lib/lab.sh
 . "$(dirname "$0")/../lib/lab.sh"
 need_kunit
 need_module lasack/tests/lasack_attacks lasack/tests/lasack_newcomer_attacks \
 	lasack/tests/lasack_forged_attacks lasack/tests/lasack_burst_attacks
 
-# attack FAIR: every suite that must hold with it.
+# attack FAIR [OPTIONS]: every suite that must hold with it.
 attack() {
 	: > "$work/errors"
 	quietly tc qdisc replace dev attack0 root lasack limit 1000 flows 4096 \
-		overhead 640 inflight off fair "$1"
-	say="attacks.sh $$: $1"
+		overhead 640 inflight off fair "$@"
+	say="attacks.sh $$: $*"
 	echo "$say" > /dev/kmsg
 	insert common/tests/test_parameters device=attack0
 	insert lasack/tests/lasack_attacks
@@ -37,7 +37,7 @@ attack() {
 		echo "$suite:" >> "$work/errors"
 		grep -E "not ok|FAILED|Expected|==" "$work/kunit" >> "$work/errors"
 	done
-	report "attacks with fair $1" "$work/errors"
+	report "attacks with fair $*" "$work/errors"
 	quietly rmmod lasack_burst_attacks lasack_forged_attacks lasack_newcomer_attacks lasack_attacks \
 		test_parameters
 }
@@ -49,6 +49,7 @@ ip link add attack0 type dummy
 ip link set attack0 txqueuelen 1000 up
 attack flow
 attack station
+attack station target 50ms
 ip link del attack0
 unload
 report_kernel
