@@ -43,7 +43,7 @@ static const char lasack_usage[] =
 	"  overhead      the least number of bytes a packet is charged, 0 to 65535;\n"
 	"                default: auto, which is 640 on Wi-Fi, else 84\n"
 	"  target        how long the packets of a flow should wait at most: senders are\n"
-	"                told to send less, 1ms to 10s; default: off\n"
+	"                told to send less, 1ms to 10s; default: 100ms on Wi-Fi, else off\n"
 	"Example: tc qdisc replace dev wlan0 root lasack limit 100 inflight auto\n";
 
 static const struct option_word lasack_inflight_words[] = {
