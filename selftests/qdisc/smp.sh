@@ -198,16 +198,21 @@ make_namespaces() {
 	done > "$work/namespace-says" 2>&1
 }
 
-# KCSAN prints each report between two lines of "=". Ours go to $1.
+# KCSAN prints each report between two lines of "=". Ours go to $1. KASAN's reports, which have
+# such lines too, stay in the log.
 split_races() {
 	awk -v ours="$1" '
-		/^=====/ {
-			if (inside && report ~ /data-race in [^\n]*\[(inflight|sch_inflight|sch_lasack|sch_ackwrr)\]/)
+		function sort_report() {
+			if (report ~ /data-race in [^\n]*\[(inflight|sch_inflight|sch_lasack|sch_ackwrr)\]/)
 				print report > ours
-			else if (inside && report ~ /KCSAN/) {
+			else if (report ~ /KCSAN/) {
 				split(report, lines, "\n")
 				others[lines[1]]++
-			}
+			} else if (report != "")
+				print report
+		}
+		/^=====/ {
+			sort_report()
 			inside = !inside
 			report = ""
 			next
@@ -215,6 +220,7 @@ split_races() {
 		inside { report = report (report == "" ? "" : "\n") $0; next }
 		{ print }
 		END {
+			sort_report()
 			for (title in others)
 				print "# not ours, " others[title] " times: " title > "/dev/stderr"
 		}
