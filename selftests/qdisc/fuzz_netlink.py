@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import contextlib
 import random
+import socket
 import struct
 import sys
 import time
@@ -171,6 +172,13 @@ def _still_works(netlink: Rtnetlink, ifindex: int, kind: str) -> None:
     netlink.delete(ifindex, TC_H_ROOT)
 
 
+def _clear_devices(netlink: Rtnetlink) -> None:
+    """A damaged request may have named another device; what it left there would keep a module."""
+    for ifindex, _ in socket.if_nameindex():
+        with contextlib.suppress(NetlinkError):
+            netlink.delete(ifindex, TC_H_ROOT)
+
+
 def fuzz(kind: str, requests: int, seed: int, ifindex: int) -> str:
     """Broken if the kind is not usable in the end; else what the kernel answered."""
     rng = random.Random(f"{seed} {kind}")
@@ -207,6 +215,7 @@ def main(arguments: Sequence[str]) -> int:
             ktap.result(True, f"{kind}: {said}")
         except (Broken, NetlinkError) as broken:
             ktap.result(False, kind, str(broken))
+    _clear_devices(Rtnetlink())
     lab_network.clean()
     return ktap.end()
 
