@@ -70,7 +70,7 @@ refused lasack floor 2.5 -- "lasack: floor cannot be \"2.5\": give 1 to 100 perc
 refused lasack observe 1 -- "lasack: observe cannot be \"1\": give on or off"
 refused lasack observe -- "lasack: observe has no value: give on or off"
 refused lasack weights 2 1 -- "lasack: unknown option \"weights\": known are limit,\
- memory_limit, flows, idle, halflife, quantum, floor, observe, inflight, mode, fair, overhead, target"
+ memory_limit, flows, idle, halflife, quantum, floor, observe, inflight, mode, fair, overhead, target, unit"
 weights="1 to 255 or auto"
 refused ackwrr weights -- "ackwrr: weights has no value: give $weights"
 refused ackwrr weights 2 -- "ackwrr: weights has but one value: give $weights"

@@ -20,6 +20,7 @@ static const char lasack_usage[] =
 	"                  [ observe { on | off } ] [ inflight { auto | off | PACKETS } ]\n"
 	"                  [ mode { default | paper } ] [ fair { flow | station } ]\n"
 	"                  [ overhead { auto | BYTES } ] [ target { off | TIME } ]\n"
+	"                  [ unit { bytes | airtime } ]\n"
 	"  limit         most packets queued, 1 to 1048576; default: the device's\n"
 	"                txqueuelen, at most 300 on Wi-Fi\n"
 	"  memory_limit  most memory they may use, 64k to 4294967295 bytes; default: 32m\n"
@@ -44,6 +45,8 @@ static const char lasack_usage[] =
 	"                default: auto, which is 640 on Wi-Fi, else 84\n"
 	"  target        how long the packets of a flow should wait at most: senders are\n"
 	"                told to send less, 1ms to 10s; default: 100ms on Wi-Fi, else off\n"
+	"  unit          what is equal between stations: bytes, or airtime at the rate\n"
+	"                of each, which only a Wi-Fi device tells; default: bytes\n"
 	"Example: tc qdisc replace dev wlan0 root lasack limit 100 inflight auto\n";
 
 static const struct option_word lasack_inflight_words[] = {
@@ -75,6 +78,12 @@ static const struct option_word lasack_fair[] = {
 	{ NULL, 0 },
 };
 
+static const struct option_word lasack_units[] = {
+	{ "bytes", TC_LASACK_UNIT_BYTES },
+	{ "airtime", TC_LASACK_UNIT_AIRTIME },
+	{ NULL, 0 },
+};
+
 static const struct option_word lasack_auto[] = {
 	{ "auto", TC_LASACK_OVERHEAD_AUTO },
 	{ NULL, 0 },
@@ -99,6 +108,7 @@ static const struct qdisc_option lasack_options[] = {
 	{ "fair", TCA_LASACK_FAIR, UNIT_WORD, 0, 0, lasack_fair },
 	{ "overhead", TCA_LASACK_OVERHEAD, UNIT_BYTES, 0, TC_LASACK_OVERHEAD_MAX, lasack_auto },
 	{ "target", TCA_LASACK_TARGET, UNIT_TIME, 1, TC_LASACK_TARGET_MAX, lasack_off },
+	{ "unit", TCA_LASACK_UNIT, UNIT_WORD, 0, 0, lasack_units },
 	{ .name = NULL },
 };
 
@@ -155,6 +165,7 @@ static int lasack_print_xstats(struct qdisc_util *qu, FILE *f,
 	print_count("stations", "  stations %" PRIu64, st.stations);
 	print_count("overhead_bytes", " overhead %" PRIu64 "b", st.overhead);
 	print_count("resynchronised", " resynchronised %" PRIu64, st.resynchronised);
+	print_count("rated", " rated %" PRIu64, st.rated);
 	print_nl();
 	print_count("late", "  late %" PRIu64, st.late);
 	print_count("marked", " marked %" PRIu64, st.marked);
@@ -187,6 +198,17 @@ static void print_endpoint(const struct tc_lasack_flow *flow, int end)
 			 "port %u ", ntohs(flow->port[end]));
 }
 
+/* What is known of the flow's station, with unit airtime. */
+static void print_rates(const struct tc_lasack_flow *flow)
+{
+	if (!flow->tx_price)
+		return;
+	print_count("tx_rate_kbps", "tx_rate %" PRIu64 "kbit ", flow->tx_rate * 100ULL);
+	print_count("rx_rate_kbps", "rx_rate %" PRIu64 "kbit ", flow->rx_rate * 100ULL);
+	print_count("tx_price_percent", "tx_price %" PRIu64 "%% ", flow->tx_price);
+	print_count("rx_price_percent", "rx_price %" PRIu64 "%% ", flow->rx_price);
+}
+
 /* A class is a flow. Its packets go from one end to the other, and ACKs back. */
 static int lasack_print_copt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
 {
@@ -209,6 +231,7 @@ static int lasack_print_copt(struct qdisc_util *qu, FILE *f, struct rtattr *opt)
 	print_count("attained_bytes", "attained %" PRIu64 "b ", flow.attained);
 	print_count("sent_bytes", "sent %" PRIu64 "b ", flow.sent);
 	print_count("received_bytes", "received %" PRIu64 "b ", flow.received);
+	print_rates(&flow);
 	return 0;
 }
 

@@ -25,11 +25,11 @@
 #include <linux/bits.h>
 #include <linux/kernel.h>
 #include <linux/log2.h>
-#include <linux/mm.h>
 #include <linux/prefetch.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include "common/exact_array.h"
 #include "common/flow_table.h"
 
 /* No chain is longer, whatever the secret is: then a flow finds no place. */
@@ -382,16 +382,17 @@ struct flow_table *flow_table_create(u32 size, u32 more, u32 entry_bits)
 
 	if (!table)
 		return NULL;
-	table->places = kvcalloc(size + more, 1U << entry_bits, GFP_KERNEL);
-	table->buckets = kvcalloc(buckets, sizeof(*table->buckets), GFP_KERNEL);
+	table->size = size;
+	table->more = more;
+	table->entry_bits = entry_bits;
+	table->bucket_mask = buckets - 1;
+	table->places = exact_array_alloc(size + more, 1U << entry_bits);
+	table->buckets = exact_array_alloc(buckets, sizeof(*table->buckets));
 	if (!table->places || !table->buckets) {
 		flow_table_free(table);
 		return NULL;
 	}
 
-	table->size = size;
-	table->entry_bits = entry_bits;
-	table->bucket_mask = buckets - 1;
 	get_random_bytes(table->secret, sizeof(table->secret));
 	for (i = size; i; i--) {
 		flow_table_place(table, i - 1)->next = table->unused;
@@ -405,7 +406,7 @@ void flow_table_free(struct flow_table *table)
 {
 	if (!table)
 		return;
-	kvfree(table->places);
-	kvfree(table->buckets);
+	exact_array_free(table->places, table->size + table->more, 1U << table->entry_bits);
+	exact_array_free(table->buckets, table->bucket_mask + 1, sizeof(*table->buckets));
 	kfree(table);
 }

@@ -43,6 +43,7 @@ struct flow_table {
 	u32	*buckets;
 	u32	entry_bits;	/* a place takes 2^n bytes */
 	u32	size;
+	u32	more;		/* places behind those */
 	u32	bucket_mask;
 	u32	flows;		/* places in use */
 	u32	busy;		/* of these */

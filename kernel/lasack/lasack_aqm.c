@@ -16,6 +16,10 @@
  * An ACK's window is changed only if the packet that accepted the connection was the first of it
  * that came here (its scale is only there), if it was not signed (RFC 2385, RFC 5925), and if the
  * ACK is near the position (lasack_ack.c). If the position proves wrong, the scale may be, too.
+ *
+ * Few flows have packets at a time. So there is a state for one flow of four. If a flow needs one,
+ * it takes that of a flow that has no packets, going round. That one begins anew when it comes
+ * back: CoDel as if none of its packets had been late, its window without a limit.
  */
 #include <linux/minmax.h>
 #include <linux/mm.h>
@@ -28,6 +32,7 @@
 #include <net/codel_impl.h>
 #include <net/sch_generic.h>
 #include <net/tcp.h>
+#include "common/exact_array.h"
 #include "common/tcp_segment.h"
 #include "lasack/lasack_aqm.h"
 #include "lasack/lasack_state.h"
@@ -43,14 +48,39 @@
 /* NOP, NOP, timestamps, their length: the options of an ACK that says nothing else. */
 #define LASACK_TIMESTAMPS	0x0101080aU
 
+/* One state for so many flows, but not less than ... */
+#define LASACK_AQM_FLOWS	4
+/* ... so many states. */
+#define LASACK_AQM_STATES	64
+/* A state is looked for among so many. If all their flows have packets, one of them loses it. */
+#define LASACK_AQM_TRIES	8
+
 /* Return: an AQM that knows no connection, for so many @flows, or NULL: no memory. */
 struct lasack_aqm *lasack_aqm_create(u32 flows)
 {
-	struct lasack_aqm *aqm = kvzalloc(struct_size(aqm, flows, flows), GFP_KERNEL);
+	struct lasack_aqm *aqm = kzalloc(sizeof(*aqm), GFP_KERNEL);
 
-	if (aqm)
-		codel_stats_init(&aqm->codel_stats);
-	return aqm;
+	if (!aqm)
+		return NULL;
+	codel_stats_init(&aqm->codel_stats);
+	aqm->size = flows;
+	aqm->count = max(flows / LASACK_AQM_FLOWS, LASACK_AQM_STATES);
+	aqm->flows = exact_array_alloc(aqm->size, sizeof(*aqm->flows));
+	aqm->states = exact_array_alloc(aqm->count, sizeof(*aqm->states));
+	if (aqm->flows && aqm->states)
+		return aqm;
+	lasack_aqm_free(aqm);
+	return NULL;
+}
+
+/* Also of NULL. */
+void lasack_aqm_free(struct lasack_aqm *aqm)
+{
+	if (!aqm)
+		return;
+	exact_array_free(aqm->flows, aqm->size, sizeof(*aqm->flows));
+	exact_array_free(aqm->states, aqm->count, sizeof(*aqm->states));
+	kfree(aqm);
 }
 
 /**
@@ -74,25 +104,57 @@ static struct lasack_aqm_flow *lasack_aqm_of(struct lasack_queue *q, const struc
 	return &q->aqm->flows[lasack_flow_number(q, flow)];
 }
 
+/* Return: the flow's state, or NULL: it has none. */
+static struct lasack_aqm_state *lasack_aqm_state(struct lasack_queue *q,
+						 const struct lasack_flow *flow)
+{
+	u32 number = lasack_aqm_of(q, flow)->state;
+
+	return number ? &q->aqm->states[number - 1] : NULL;
+}
+
+/* Return: a new state for the flow, which has none. */
+static struct lasack_aqm_state *lasack_aqm_take(struct lasack_queue *q,
+						const struct lasack_flow *flow)
+{
+	struct lasack_aqm *aqm = q->aqm;
+	struct lasack_aqm_state *state;
+	int i;
+
+	for (i = 0; i < LASACK_AQM_TRIES; i++) {
+		aqm->hand = aqm->hand + 1 < aqm->count ? aqm->hand + 1 : 0;
+		state = &aqm->states[aqm->hand];
+		if (!state->flow || !lasack_flow_at(q, state->flow - 1)->account.packets)
+			break;
+	}
+	if (state->flow)
+		aqm->flows[state->flow - 1].state = 0;
+	*state = (struct lasack_aqm_state) { .flow = lasack_flow_number(q, flow) + 1 };
+	codel_vars_init(&state->codel);
+	lasack_aqm_of(q, flow)->state = aqm->hand + 1;
+	return state;
+}
+
 /* Another connection. */
 void lasack_aqm_forget(struct lasack_queue *q, const struct lasack_flow *flow)
 {
-	struct lasack_aqm_flow *known = lasack_aqm_of(q, flow);
+	struct lasack_aqm_state *state = lasack_aqm_state(q, flow);
 
-	codel_vars_init(&known->codel);
-	known->window = (struct lasack_window) {};
+	if (state)
+		state->flow = 0;
+	*lasack_aqm_of(q, flow) = (struct lasack_aqm_flow) {};
 }
 
 /* What was known of the connection may be forged. */
 void lasack_aqm_give_up(struct lasack_queue *q, const struct lasack_flow *flow)
 {
-	lasack_aqm_of(q, flow)->window.unclear = 1;
+	lasack_aqm_of(q, flow)->scale.unclear = 1;
 }
 
-/* Return: the scale that the options of a SYN give (0 if none), or -1: leave the packets alone. */
-static int lasack_aqm_scale(const u8 *option, u32 length)
+/* Return: the shift that the options of a SYN give (0 if none), or -1: leave the packets alone. */
+static int lasack_aqm_shift(const u8 *option, u32 length)
 {
-	int scale = 0;
+	int shift = 0;
 	u32 at = 0;
 
 	while (at < length && option[at] != TCPOPT_EOL) {
@@ -105,10 +167,10 @@ static int lasack_aqm_scale(const u8 *option, u32 length)
 		if (option[at] == TCPOPT_MD5SIG || option[at] == LASACK_TCPOPT_AO)
 			return -1;
 		if (option[at] == TCPOPT_WINDOW && option[at + 1] == TCPOLEN_WINDOW)
-			scale = option[at + 2];
+			shift = option[at + 2];
 		at += option[at + 1];
 	}
-	return scale;
+	return shift;
 }
 
 /**
@@ -121,7 +183,7 @@ static int lasack_aqm_scale(const u8 *option, u32 length)
 void lasack_aqm_accepted(struct lasack_queue *q, const struct lasack_flow *flow,
 			 const struct sk_buff *skb, const struct tcp_segment *seg)
 {
-	struct lasack_window *w = &lasack_aqm_of(q, flow)->window;
+	struct lasack_window_scale *scale = &lasack_aqm_of(q, flow)->scale;
 	u8 option[MAX_TCP_OPTION_SPACE];
 	struct tcphdr _th;
 	const struct tcphdr *th;
@@ -131,11 +193,11 @@ void lasack_aqm_accepted(struct lasack_queue *q, const struct lasack_flow *flow,
 	if (!th)
 		return;
 	length = th->doff * 4 - sizeof(*th);
-	if ((flow->ack_seen && !w->known) ||
+	if ((flow->ack_seen && !scale->known) ||
 	    skb_copy_bits(skb, seg->transport + sizeof(*th), option, length))
-		w->unclear = 1;
+		scale->unclear = 1;
 	else
-		lasack_window_open(w, seg->reversed, lasack_aqm_scale(option, length));
+		lasack_window_open(scale, seg->reversed, lasack_aqm_shift(option, length));
 }
 
 /* Does an ACK of the same kind behind this one say all that it says? It has no D-SACK, no ECE. */
@@ -195,23 +257,29 @@ static int lasack_aqm_write(struct sk_buff *skb, u32 transport, u16 window)
 static void lasack_aqm_limit(struct lasack_queue *q, struct lasack_flow *flow,
 			     const struct tcp_segment *seg, u32 waited)
 {
-	struct lasack_window *w = &lasack_aqm_of(q, flow)->window;
+	const struct lasack_window_scale scale = lasack_aqm_of(q, flow)->scale;
+	struct lasack_aqm_state *state;
 	u32 behind = flow->last_ack[0] - seg->ack_seq, allowed;
 	const struct tcphdr *th;
 	struct tcphdr _th;
 	u16 window;
 
-	if (!w->known || w->unclear || flow->ack_reversed != seg->reversed ||
-	    w->reversed != seg->reversed || behind > LASACK_WINDOW)
+	if (!scale.known || scale.unclear || flow->ack_reversed != seg->reversed ||
+	    scale.reversed != seg->reversed || behind > LASACK_WINDOW)
 		return;
 	th = skb_header_pointer(flow->head, seg->transport, sizeof(_th), &_th);
 	if (!th)
 		return;
 	window = ntohs(th->window);
-	lasack_window_adjust(w, q->now >> LASACK_ARRIVAL_SHIFT, waited, q->aqm->codel.target,
-			     behind, q->aqm->least);
-	allowed = lasack_window_allow(w, seg->ack_seq, (u32)window << w->scale);
-	allowed = DIV_ROUND_UP(allowed, 1U << w->scale);
+	/* The first ACK only tells up to where the sender may send. */
+	state = lasack_aqm_state(q, flow);
+	if (state)
+		lasack_window_adjust(&state->window, q->now >> LASACK_ARRIVAL_SHIFT, waited,
+				     q->aqm->codel.target, behind, q->aqm->least);
+	else
+		state = lasack_aqm_take(q, flow);
+	allowed = lasack_window_allow(&state->window, seg->ack_seq, (u32)window << scale.shift);
+	allowed = DIV_ROUND_UP(allowed, 1U << scale.shift);
 	if (allowed < window && !lasack_aqm_write(flow->head, seg->transport, allowed))
 		q->aqm->windows++;
 }
@@ -255,10 +323,17 @@ static void lasack_aqm_codel(struct lasack_queue *q, struct lasack_flow *flow,
 			     lasack_discard_t discard)
 {
 	struct lasack_aqm_context c = { .q = q, .flow = flow, .discard = discard };
+	struct lasack_aqm_state *state = lasack_aqm_state(q, flow);
 
-	codel_dequeue(&c, &c.backlog, &q->aqm->codel, &lasack_aqm_of(q, flow)->codel,
-		      &q->aqm->codel_stats, lasack_codel_length, lasack_codel_arrival,
-		      lasack_codel_drop, lasack_codel_first);
+	if (!state) {
+		/* CoDel does not drop a flow's only packet. */
+		if (flow->account.packets == 1)
+			return;
+		state = lasack_aqm_take(q, flow);
+	}
+	codel_dequeue(&c, &c.backlog, &q->aqm->codel, &state->codel, &q->aqm->codel_stats,
+		      lasack_codel_length, lasack_codel_arrival, lasack_codel_drop,
+		      lasack_codel_first);
 }
 
 /**

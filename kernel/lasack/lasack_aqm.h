@@ -3,6 +3,8 @@
 #ifndef LASACK_AQM_H
 #define LASACK_AQM_H
 
+#include <linux/build_bug.h>
+#include <linux/types.h>
 #include <net/codel.h>
 #include "lasack/lasack_flow.h"
 #include "lasack/lasack_window.h"
@@ -11,9 +13,19 @@ struct lasack_queue;
 struct net_device;
 struct tcp_segment;
 
+/* Of every flow, so kept small. */
 struct lasack_aqm_flow {
+	u32				state:24; /* its state's number, counted from 1; 0: none */
+	struct lasack_window_scale	scale;
+};
+
+static_assert(sizeof(struct lasack_aqm_flow) == sizeof(u32));
+
+/* Of a flow that was served lately: one of four may have it. */
+struct lasack_aqm_state {
 	struct codel_vars	codel;
 	struct lasack_window	window;
+	u32			flow;	/* whose it is: its number, counted from 1; 0: nobody's */
 };
 
 struct lasack_aqm {
@@ -23,13 +35,18 @@ struct lasack_aqm {
 	struct sk_buff		*discarded;	/* since they were taken; linked by next */
 	u64			thinned;	/* ACKs that gave way to later ones */
 	u64			windows;	/* ACKs whose window became less */
-	struct lasack_aqm_flow	flows[];	/* by number */
+	struct lasack_aqm_state	*states;
+	u32			count;		/* of states */
+	u32			hand;		/* the state that was given away last */
+	struct lasack_aqm_flow	*flows;		/* by number */
+	u32			size;		/* of these */
 };
 
 /* Takes the first packet of the flow, which has others, off the queue, onto aqm->discarded. */
 typedef void (*lasack_discard_t)(struct lasack_queue *q, struct lasack_flow *flow);
 
 struct lasack_aqm *lasack_aqm_create(u32 flows);
+void lasack_aqm_free(struct lasack_aqm *aqm);
 void lasack_aqm_set(struct lasack_aqm *aqm, u32 target, u32 mtu);
 void lasack_aqm_forget(struct lasack_queue *q, const struct lasack_flow *flow);
 void lasack_aqm_give_up(struct lasack_queue *q, const struct lasack_flow *flow);

@@ -114,6 +114,16 @@ u64 lasack_flow_sum_in_all(const struct lasack_queue *q, const struct lasack_flo
 	return lasack_sum_plus(q, flow->account.sum, lasack_flow_deferred(q, flow));
 }
 
+static void lasack_station_charge(struct lasack_queue *q, struct lasack_station *station,
+				  u64 weight)
+{
+	if (q->stations->rates)
+		lasack_rates_use(q->stations->rates, station->number);
+	station->account.sum = lasack_sum_plus(q, station->account.sum, weight);
+	if (unlikely(station->returned))
+		station->returned -= min_t(u64, station->returned, weight);
+}
+
 static void lasack_flow_charge(struct lasack_queue *q, struct lasack_flow *flow,
 			       u64 *bytes_charged, u32 bytes)
 {
@@ -125,9 +135,9 @@ static void lasack_flow_charge(struct lasack_queue *q, struct lasack_flow *flow,
 	if (lasack_has_station(q, flow)) {
 		struct lasack_station *station = lasack_station_at(q, flow);
 
-		station->account.sum = lasack_sum_plus(q, station->account.sum, bytes);
-		if (unlikely(station->returned))
-			station->returned -= min(station->returned, bytes);
+		lasack_station_charge(q, station, bytes_charged == &flow->sent ?
+				      lasack_station_sent(q, station, bytes) :
+				      lasack_station_acked(q, station, bytes));
 	}
 }
 
@@ -162,7 +172,7 @@ static void lasack_flow_keep(struct lasack_flow *flow, u32 bytes)
 static bool lasack_account_may_return(const struct lasack_queue *q,
 				      const struct lasack_level *level,
 				      const struct lasack_account *account,
-				      u32 deferred, u32 bytes)
+				      u64 deferred, u64 bytes)
 {
 	return lasack_sum_minus(q, lasack_sum_plus(q, account->sum, deferred), bytes) >=
 	       lasack_sum_minus(q, level->high, LASACK_LAG);
@@ -181,13 +191,18 @@ static bool lasack_account_may_return(const struct lasack_queue *q,
 bool lasack_flow_may_take_back(struct lasack_queue *q, const struct lasack_flow *flow, u32 bytes)
 {
 	u32 deferred = lasack_flow_deferred(q, flow);
+	const struct lasack_station *station;
 
-	return bytes <= flow->received + deferred &&
-	       lasack_account_may_return(q, lasack_flow_level(q, flow), &flow->account,
-					 deferred, bytes) &&
-	       (!lasack_has_station(q, flow) ||
-		lasack_account_may_return(q, &q->level, &lasack_station_at(q, flow)->account,
-					  deferred, bytes));
+	if (bytes > flow->received + deferred ||
+	    !lasack_account_may_return(q, lasack_flow_level(q, flow), &flow->account, deferred,
+				       bytes))
+		return false;
+	if (!lasack_has_station(q, flow))
+		return true;
+	station = lasack_station_at(q, flow);
+	return lasack_account_may_return(q, &q->level, &station->account,
+					 lasack_station_acked(q, station, deferred),
+					 lasack_station_acked(q, station, bytes));
 }
 
 /**
@@ -227,7 +242,8 @@ void lasack_flow_take_back(struct lasack_queue *q, struct lasack_flow *flow, u32
 	if (lasack_has_station(q, flow)) {
 		struct lasack_station *station = lasack_station_at(q, flow);
 
-		station->account.sum = lasack_sum_minus(q, station->account.sum, bytes);
+		station->account.sum = lasack_sum_minus(q, station->account.sum,
+							lasack_station_acked(q, station, bytes));
 		lasack_station_returned(q, station);
 	}
 }

@@ -12,6 +12,7 @@
 #include <net/netlink.h>
 #include <net/pkt_sched.h>
 #include <net/sch_generic.h>
+#include "lasack/airtime/lasack_rates.h"
 #include "lasack/sch_lasack.h"
 #include "uapi/pkt_sch_lasack.h"
 
@@ -91,6 +92,24 @@ static void lasack_walk(struct Qdisc *sch, struct qdisc_walker *walker)
 	}
 }
 
+/* What is known of the flow's station. */
+static void lasack_class_rates(struct lasack_rates *rates, const struct lasack_flow *flow,
+			       u32 overhead, struct tc_lasack_flow *st)
+{
+	const struct lasack_rated *station = &rates->station[flow->station];
+
+	spin_lock_bh(&rates->lock);
+	st->tx_rate = station->tx.value;
+	st->rx_rate = station->rx.value;
+	if (station->air.down) {
+		st->tx_price = div_u64(lasack_priced_sent(&station->price,
+							  100 * LASACK_FULL_CHARGE,
+							  100 * overhead), LASACK_FULL_CHARGE);
+		st->rx_price = lasack_priced(100, station->price.up);
+	}
+	spin_unlock_bh(&rates->lock);
+}
+
 static int lasack_dump_class(struct Qdisc *sch, unsigned long cl,
 			     struct sk_buff *skb, struct tcmsg *tcm)
 {
@@ -111,6 +130,8 @@ static int lasack_dump_class(struct Qdisc *sch, unsigned long cl,
 				       lasack_decay_age(&queue->decay, ktime_get_ns()));
 	st.sent = flow->sent;
 	st.received = flow->received;
+	if (queue->shape.by_station && q->rates)
+		lasack_class_rates(q->rates, flow, queue->overhead, &st);
 	sch_tree_unlock(sch);
 
 	tcm->tcm_handle |= TC_H_MIN(cl);

@@ -12,6 +12,7 @@
 #include <net/sch_generic.h>
 #include "inflight/inflight.h"
 #include "lasack/lasack_config.h"
+#include "lasack/airtime/lasack_rates.h"
 #include "uapi/pkt_sch_lasack.h"
 
 #define LASACK_FLOWS		1024
@@ -71,6 +72,7 @@ static const struct nla_policy lasack_policy[TCA_LASACK_MAX + 1] = {
 	[TCA_LASACK_FAIR]	= NLA_POLICY_MAX(NLA_U32, __TC_LASACK_FAIR - 1),
 	[TCA_LASACK_OVERHEAD]	= { .type = NLA_U32 },
 	[TCA_LASACK_TARGET]	= NLA_POLICY_MAX(NLA_U32, TC_LASACK_TARGET_MAX),
+	[TCA_LASACK_UNIT]	= NLA_POLICY_MAX(NLA_U32, __TC_LASACK_UNITS - 1),
 };
 
 static int lasack_refuse(const struct nlattr *attr, struct netlink_ext_ack *extack)
@@ -108,6 +110,9 @@ static int lasack_refuse(const struct nlattr *attr, struct netlink_ext_ack *exta
 		break;
 	case TCA_LASACK_FAIR:
 		NL_SET_ERR_MSG_ATTR(extack, attr, "fair: give 0 (flow) or 1 (station)");
+		break;
+	case TCA_LASACK_UNIT:
+		NL_SET_ERR_MSG_ATTR(extack, attr, "unit: give 0 (bytes) or 1 (airtime)");
 		break;
 	case TCA_LASACK_TARGET:
 		NL_SET_ERR_MSG_ATTR(extack, attr, "target: give 1 to 10000 ms, or 0");
@@ -153,6 +158,11 @@ static u32 lasack_default_target(const struct net_device *dev)
 	return lasack_is_wireless(dev) ? LASACK_TARGET_WIFI : 0;
 }
 
+static u32 lasack_default_unit(const struct lasack_config *config, const struct net_device *dev)
+{
+	return TC_LASACK_UNIT_BYTES;
+}
+
 /**
  * lasack_config_init() - the defaults
  * @config: filled in completely
@@ -171,6 +181,7 @@ void lasack_config_init(struct lasack_config *config, const struct net_device *d
 		.target = lasack_default_target(dev),
 		.inflight = inflight_default_limit(dev),
 	};
+	config->unit = lasack_default_unit(config, dev);
 }
 
 /* Off, or at least @min. Return: 0 or -ERANGE. */
@@ -217,10 +228,33 @@ static int lasack_get_mode(struct lasack_config *config, const struct net_device
 	return 0;
 }
 
+/* Only stations have rates, and only their device tells them. Return: 0 or a negative error. */
+static int lasack_get_unit(struct lasack_config *config, const struct net_device *dev,
+			   const struct nlattr *attr, u32 fair_before,
+			   struct netlink_ext_ack *extack)
+{
+	if (config->fair != fair_before)
+		config->unit = lasack_default_unit(config, dev);
+	lasack_get(&config->unit, attr);
+	if (config->unit == TC_LASACK_UNIT_BYTES)
+		return 0;
+	if (config->fair != TC_LASACK_FAIR_STATION) {
+		NL_SET_ERR_MSG_ATTR(extack, attr, "unit: give 0 (bytes), or fair station");
+		return -EINVAL;
+	}
+	if (!lasack_rates_told(dev)) {
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "unit: give 0 (bytes): this device tells no stations' rates");
+		return -EOPNOTSUPP;
+	}
+	return 0;
+}
+
 /* Checks everything except the ranges, which the policy checks. */
 static int lasack_config_get(struct lasack_config *config, const struct net_device *dev,
 			     struct nlattr **tb, struct netlink_ext_ack *extack)
 {
+	u32 fair = config->fair;
 	int err;
 
 	lasack_get(&config->limit, tb[TCA_LASACK_LIMIT]);
@@ -238,7 +272,8 @@ static int lasack_config_get(struct lasack_config *config, const struct net_devi
 				  TC_LASACK_TIME_MIN, extack) ?:
 	      lasack_get_at_least(&config->quantum, tb[TCA_LASACK_QUANTUM],
 				  TC_LASACK_QUANTUM_MIN, extack) ?:
-	      lasack_get_mode(config, dev, tb, extack);
+	      lasack_get_mode(config, dev, tb, extack) ?:
+	      lasack_get_unit(config, dev, tb[TCA_LASACK_UNIT], fair, extack);
 	return err ?: inflight_parse_bound(tb[TCA_LASACK_INFLIGHT], &config->inflight, extack);
 }
 
@@ -278,6 +313,7 @@ int lasack_config_put(const struct lasack_config *config, struct sk_buff *skb)
 	    nla_put_u32(skb, TCA_LASACK_FAIR, config->fair) ||
 	    nla_put_u32(skb, TCA_LASACK_OVERHEAD, config->overhead) ||
 	    nla_put_u32(skb, TCA_LASACK_TARGET, config->target) ||
+	    nla_put_u32(skb, TCA_LASACK_UNIT, config->unit) ||
 	    nla_put_u32(skb, TCA_LASACK_INFLIGHT, config->inflight))
 		return -EMSGSIZE;
 	return 0;

@@ -21,6 +21,7 @@ struct lasack_config {
 	u32	halflife;	/* ms, 0: off */
 	u32	quantum;	/* bytes, 0: off */
 	u32	floor;		/* percent, 0: off */
+	u32	unit;		/* enum tc_lasack_unit */
 	u32	target;		/* ms, 0: off */
 	u32	observe;	/* 1: on, 0: off */
 	u32	mode;		/* enum tc_lasack_mode */

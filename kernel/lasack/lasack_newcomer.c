@@ -239,6 +239,8 @@ void lasack_flow_admit_newcomer(struct lasack_queue *q, struct lasack_flow *flow
 {
 	u32 ahead = waits ? lasack_common_ahead(q) : LASACK_CREDIT;
 	struct lasack_level *level = lasack_flow_level(q, flow);
+	struct lasack_station *station;
+	u64 weight;
 
 	if (flow->opened)
 		lasack_account_admit(q, level, &level->opened, LASACK_OPENED_SHARES,
@@ -246,15 +248,20 @@ void lasack_flow_admit_newcomer(struct lasack_queue *q, struct lasack_flow *flow
 	else
 		lasack_account_admit(q, level, &level->newcomers, 1, &flow->account, bytes,
 				     ahead);
-	if (lasack_has_station(q, flow))
-		lasack_account_admit(q, &q->level, &q->level.newcomers, 1,
-				     &lasack_station_at(q, flow)->account, bytes, ahead);
+	if (!lasack_has_station(q, flow))
+		return;
+	station = lasack_station_at(q, flow);
+	weight = waits ? lasack_station_sent(q, station, bytes) :
+			 lasack_station_acked(q, station, bytes);
+	lasack_account_admit(q, &q->level, &q->level.newcomers, 1, &station->account,
+			     min_t(u64, weight, U32_MAX), ahead);
 }
 
 /* The packet was pushed out: its @bytes will not be charged. */
 void lasack_flow_readmit(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes)
 {
 	struct lasack_level *level = lasack_flow_level(q, flow);
+	struct lasack_station *station;
 
 	if (flow->shared || (flow->served && !flow->account.credit))
 		return;
@@ -263,7 +270,10 @@ void lasack_flow_readmit(struct lasack_queue *q, struct lasack_flow *flow, u32 b
 				       bytes);
 	else
 		lasack_account_readmit(q, &level->newcomers, 1, &flow->account, bytes);
-	if (lasack_has_station(q, flow) && lasack_station_at(q, flow)->account.credit)
-		lasack_account_readmit(q, &q->level.newcomers, 1,
-				       &lasack_station_at(q, flow)->account, bytes);
+	if (!lasack_has_station(q, flow))
+		return;
+	station = lasack_station_at(q, flow);
+	if (station->account.credit)
+		lasack_account_readmit(q, &q->level.newcomers, 1, &station->account,
+				       min_t(u64, lasack_station_sent(q, station, bytes), U32_MAX));
 }

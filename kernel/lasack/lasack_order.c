@@ -361,7 +361,7 @@ static struct lasack_flow *lasack_order_next_of_station(struct lasack_queue *q)
 		flow = lasack_station_least(q, q->run);
 	else
 		flow = lasack_order_least_of_station(q);
-	q->run_left -= qdisc_pkt_len(flow->head);
+	q->run_left -= lasack_station_sent(q, q->run, qdisc_pkt_len(flow->head));
 	if (q->shape.by_station)
 		lasack_level_note(q, &q->run->level, &flow->account);
 	return flow;

@@ -10,6 +10,7 @@
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
+#include "common/exact_array.h"
 #include "lasack/lasack_aqm.h"
 #include "lasack/lasack_charge.h"
 #include "lasack/lasack_newcomer.h"
@@ -294,7 +295,7 @@ static int lasack_queue_init(struct lasack_queue *q)
 		return -ENOMEM;
 	if (grouped) {
 		q->stations = lasack_stations_create();
-		q->nodes = kvcalloc(places, sizeof(*q->nodes), GFP_KERNEL);
+		q->nodes = exact_array_alloc(places, sizeof(*q->nodes));
 		if (!q->stations || !q->nodes)
 			return -ENOMEM;
 	}
@@ -305,7 +306,7 @@ static int lasack_queue_init(struct lasack_queue *q)
 	}
 	if (!q->shape.floor)
 		return 0;
-	q->waiting_since = kvcalloc(places, sizeof(*q->waiting_since), GFP_KERNEL);
+	q->waiting_since = exact_array_alloc(places, sizeof(*q->waiting_since));
 	return q->waiting_since ? lasack_tournament_init(&q->wait, places) : -ENOMEM;
 }
 
@@ -360,13 +361,16 @@ void lasack_queue_free(struct lasack_queue *q)
 {
 	if (!q)
 		return;
-	flow_table_free(q->table);
 	lasack_tournament_destroy(&q->order);
 	lasack_tournament_destroy(&q->drop);
 	lasack_tournament_destroy(&q->wait);
 	kvfree(q->stations);
-	kvfree(q->nodes);
-	kvfree(q->waiting_since);
-	kvfree(q->aqm);
+	if (q->table) {
+		exact_array_free(q->nodes, lasack_queue_places(q), sizeof(*q->nodes));
+		exact_array_free(q->waiting_since, lasack_queue_places(q),
+				 sizeof(*q->waiting_since));
+	}
+	lasack_aqm_free(q->aqm);
+	flow_table_free(q->table);
 	kfree(q);
 }

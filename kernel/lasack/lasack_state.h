@@ -7,6 +7,7 @@
 
 #include <linux/minmax.h>
 #include "lasack/lasack_flow.h"
+#include "lasack/airtime/lasack_rates.h"
 #include "lasack/lasack_tournament.h"
 #include "lasack/lasack_station.h"
 #include "lasack/lasack_sum.h"
@@ -155,6 +156,28 @@ static inline struct lasack_station *lasack_station_at(const struct lasack_queue
 						       const struct lasack_flow *flow)
 {
 	return &q->stations->place[flow->station];
+}
+
+/* What @bytes that a packet costs when it is sent weigh in the station's sum. */
+static inline u64 lasack_station_sent(const struct lasack_queue *q,
+				      const struct lasack_station *station, u32 bytes)
+{
+	const struct lasack_rates *rates = q->stations->rates;
+
+	if (!rates)
+		return bytes;
+	return lasack_priced_sent(&rates->station[station->number].price, bytes, q->overhead);
+}
+
+/* Likewise, @bytes that an ACK acknowledges. */
+static inline u64 lasack_station_acked(const struct lasack_queue *q,
+				       const struct lasack_station *station, u32 bytes)
+{
+	const struct lasack_rates *rates = q->stations->rates;
+
+	if (!rates)
+		return bytes;
+	return lasack_priced(bytes, READ_ONCE(rates->station[station->number].price.up));
 }
 
 /* With whom the flow competes. It has a station, if there are any. */

@@ -16,6 +16,7 @@
 #include <linux/mm.h>
 #include <linux/random.h>
 #include <linux/slab.h>
+#include "lasack/airtime/lasack_rates.h"
 #include "lasack/lasack_station.h"
 
 #define LASACK_STATION_PROBES	8	/* places a station may be in */
@@ -41,6 +42,7 @@ static void lasack_station_take(struct lasack_stations *stations, struct lasack_
 	station->known = 1;
 	station->is_new = 1;
 	station->address = address;
+	lasack_rates_begin(stations->rates, station->number, address);
 }
 
 /* How well the place suits another station; 0: not at all. */
@@ -100,4 +102,18 @@ struct lasack_stations *lasack_stations_create(void)
 	stations->place[LASACK_STATION_SHARED].is_new = 1;
 	get_random_bytes(&stations->secret, sizeof(stations->secret));
 	return stations;
+}
+
+/* From now on these are the @rates of the stations; NULL: none are known. */
+void lasack_stations_rate(struct lasack_stations *stations, struct lasack_rates *rates)
+{
+	u32 i;
+
+	if (stations->rates == rates)
+		return;
+	stations->rates = rates;
+	for (i = 0; i < LASACK_STATIONS; i++) {
+		if (stations->place[i].known)
+			lasack_rates_begin(rates, i, stations->place[i].address);
+	}
 }

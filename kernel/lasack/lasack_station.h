@@ -7,9 +7,9 @@
 
 #include <linux/rbtree.h>
 #include <linux/time64.h>
+#include "lasack/airtime/lasack_rates.h"
 #include "lasack/lasack_flow.h"
 
-#define LASACK_STATIONS		256
 /* One place more, for packets whose flows cannot be told apart. */
 #define LASACK_STATION_SHARED	LASACK_STATIONS
 
@@ -41,9 +41,11 @@ struct lasack_stations {
 	struct lasack_station	place[LASACK_STATIONS + 1];
 	u32			secret;
 	u32			count;	/* known */
+	struct lasack_rates	*rates;	/* NULL: sums are of bytes, not of airtime */
 };
 
 struct lasack_stations *lasack_stations_create(void);
+void lasack_stations_rate(struct lasack_stations *stations, struct lasack_rates *rates);
 struct lasack_station *lasack_station_of(struct lasack_stations *stations,
 					 const struct sk_buff *skb, u32 now);
 

@@ -17,8 +17,7 @@
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
-#include <linux/mm.h>
-#include <linux/slab.h>
+#include "common/exact_array.h"
 #include "lasack/lasack_tournament.h"
 
 static const struct lasack_entry lasack_no_entry = { .key = LASACK_NO_KEY };
@@ -219,13 +218,15 @@ void lasack_tournament_clear(struct lasack_tournament *t)
 int lasack_tournament_init(struct lasack_tournament *t, u32 items)
 {
 	struct lasack_entry *round;
-	u32 entries = 4, i;	/* four to be aligned */
+	u32 i;
 
+	t->size = items;
+	t->entries = 4; /* to be aligned */
 	for (i = 0; i < LASACK_ROUNDS; i++)
-		entries += lasack_round_size(items, i);
-	t->places = kvcalloc(items, sizeof(*t->places), GFP_KERNEL);
-	t->items = kvcalloc(items, sizeof(*t->items), GFP_KERNEL);
-	t->memory = kvmalloc_array(entries, sizeof(*round), GFP_KERNEL);
+		t->entries += lasack_round_size(items, i);
+	t->places = exact_array_alloc(items, sizeof(*t->places));
+	t->items = exact_array_alloc(items, sizeof(*t->items));
+	t->memory = exact_array_alloc(t->entries, sizeof(*round));
 	if (!t->places || !t->items || !t->memory) {
 		lasack_tournament_destroy(t);
 		return -ENOMEM;
@@ -242,8 +243,8 @@ int lasack_tournament_init(struct lasack_tournament *t, u32 items)
 /* A zeroed tournament may be freed too. */
 void lasack_tournament_destroy(struct lasack_tournament *t)
 {
-	kvfree(t->places);
-	kvfree(t->items);
-	kvfree(t->memory);
+	exact_array_free(t->places, t->size, sizeof(*t->places));
+	exact_array_free(t->items, t->size, sizeof(*t->items));
+	exact_array_free(t->memory, t->entries, sizeof(**t->rounds));
 	*t = (struct lasack_tournament) {};
 }

@@ -34,6 +34,8 @@ struct lasack_tournament {
 	u32	leaves;		/* in use or unused, since it was empty */
 	u32	unused;		/* the first unused leaf, counted from 1; 0: none */
 	u32	count;		/* of items */
+	u32	size;		/* items that there is room for */
+	u32	entries;	/* likewise, in memory */
 	void	*memory;
 };
 

@@ -25,28 +25,29 @@
 #include <linux/minmax.h>
 #include "lasack/lasack_window.h"
 
-#define LASACK_WINDOW_SCALE_MAX	14	/* RFC 7323, 2.3 */
+#define LASACK_WINDOW_SHIFT_MAX	14	/* RFC 7323, 2.3 */
 /* When it is limited first: so much more than what waiting ACKs acknowledge. */
 #define LASACK_WINDOW_MARGIN	(32U << 10)
 
 /**
  * lasack_window_open() - a receiver has accepted the connection
- * @w: the window
+ * @scale: how its windows are to be read
  * @reversed: the direction of its packets
- * @scale: the shift of its windows; negative: it cannot be told, or must not be used
+ * @shift: of its windows; negative: it cannot be told, or must not be used
  *
  * Who knows the addresses and ports can forge this, too. If two such packets differ, nobody knows
  * which is real, and the window is left alone.
  */
-void lasack_window_open(struct lasack_window *w, bool reversed, int scale)
+void lasack_window_open(struct lasack_window_scale *scale, bool reversed, int shift)
 {
-	if (scale < 0 || (w->known && (w->reversed != reversed || w->scale != scale)))
-		w->unclear = 1;
-	if (w->unclear || w->known)
+	shift = min(shift, LASACK_WINDOW_SHIFT_MAX);
+	if (shift < 0 || (scale->known && (scale->reversed != reversed || scale->shift != shift)))
+		scale->unclear = 1;
+	if (scale->unclear || scale->known)
 		return;
-	w->known = 1;
-	w->reversed = reversed;
-	w->scale = min(scale, LASACK_WINDOW_SCALE_MAX);
+	scale->known = 1;
+	scale->reversed = reversed;
+	scale->shift = shift;
 }
 
 /**

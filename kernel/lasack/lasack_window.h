@@ -5,19 +5,23 @@
 
 #include <linux/types.h>
 
+/* How the windows in a receiver's packets are to be read. */
+struct lasack_window_scale {
+	u8	shift:4,	/* of the window (RFC 7323, 2.2) */
+		known:1,	/* the shift is */
+		unclear:1,	/* whether it is that will never be known */
+		reversed:1;	/* the receiver's packets are */
+};
+
 /* Times are in units of 2^10 ns, modulo 2^32, as a packet's time of arrival. */
 struct lasack_window {
 	u32	limit;		/* bytes beyond an ACK; 0: as many as the receiver allows */
 	u32	edge;		/* sequence number: up to here the sender may send */
 	u32	next;		/* the limit does not change before */
 	u32	waited;		/* how long ACKs waited: moving average of weight 1/8 */
-	u8	scale;		/* of the window in the receiver's packets (RFC 7323, 2.2) */
-	u8	known:1,	/* the scale is */
-		unclear:1,	/* whether it is that will never be known */
-		reversed:1;	/* the receiver's packets are */
 };
 
-void lasack_window_open(struct lasack_window *w, bool reversed, int scale);
+void lasack_window_open(struct lasack_window_scale *scale, bool reversed, int shift);
 u32 lasack_window_allow(struct lasack_window *w, u32 ack_seq, u32 advertised);
 void lasack_window_adjust(struct lasack_window *w, u32 now, u32 waited, u32 target, u32 behind,
 			  u32 least);

@@ -15,7 +15,8 @@
  * and frees that. A packet's way: lasack_arrival.c finds its flow (common/flow_table.c) and
  * station (lasack_station.c), lasack_charge.c and lasack_newcomer.c charge it, lasack_queue.c
  * serves it or pushes it out, as lasack_order.c says. lasack_sum.c has the decay, and
- * lasack_observe.c counts what stations send.
+ * lasack_observe.c counts what stations send. lasack_rates.c and lasack_airtime.c have what their
+ * bytes cost. lasack_stats.c and lasack_class.c have what tc shows.
  */
 #include <linux/errno.h>
 #include <linux/ktime.h>
@@ -32,6 +33,7 @@
 #include "lasack/lasack_config.h"
 #include "lasack/lasack_observe.h"
 #include "lasack/lasack_queue.h"
+#include "lasack/airtime/lasack_rates.h"
 #include "lasack/sch_lasack.h"
 #include "uapi/pkt_sch_lasack.h"
 
@@ -287,6 +289,10 @@ static void lasack_commit(struct Qdisc *sch, const struct lasack_config *config)
 	queue->quantum = config->quantum;
 	queue->overhead = lasack_config_overhead(config, qdisc_dev(sch));
 	lasack_queue_set_floor(queue, config->floor);
+	if (queue->stations)
+		lasack_stations_rate(queue->stations, q->rates);
+	if (q->rates)
+		WRITE_ONCE(q->rates->overhead, queue->overhead);
 	if (queue->aqm)
 		lasack_aqm_set(queue->aqm, config->target, psched_mtu(qdisc_dev(sch)));
 	flow_table_set_idle(queue->table, (u64)config->idle * NSEC_PER_MSEC);
@@ -304,10 +310,11 @@ static int lasack_change(struct Qdisc *sch, struct nlattr *opt,
 {
 	struct lasack_sched_data *q = qdisc_priv(sch);
 	struct lasack_config config = q->config;
+	struct lasack_rates *rates = NULL;
 	struct lasack_observer *observer = NULL;
 	struct lasack_queue *queue = NULL;
 	struct lasack_shape shape;
-	bool observe_changes;
+	bool observe_changes, unit_changes;
 	int err;
 
 	err = lasack_config_parse(&config, qdisc_dev(sch), opt, extack);
@@ -322,10 +329,14 @@ static int lasack_change(struct Qdisc *sch, struct nlattr *opt,
 	observe_changes = config.observe != q->config.observe;
 	if (observe_changes && config.observe) {
 		observer = lasack_observer_create(qdisc_dev(sch));
-		if (!observer) {
-			lasack_queue_free(queue);
-			return -ENOMEM;
-		}
+		if (!observer)
+			goto no_observer;
+	}
+	unit_changes = config.unit != q->config.unit;
+	if (unit_changes && config.unit == TC_LASACK_UNIT_AIRTIME) {
+		rates = lasack_rates_create(qdisc_dev(sch));
+		if (!rates)
+			goto no_rates;
 	}
 
 	sch_tree_lock(sch);
@@ -334,6 +345,8 @@ static int lasack_change(struct Qdisc *sch, struct nlattr *opt,
 		lasack_queue_take_over(queue, q->queue);
 		swap(q->queue, queue);
 	}
+	if (unit_changes)
+		swap(q->rates, rates);
 	lasack_commit(sch, &config);
 	if (observe_changes)
 		swap(q->queue->observer, observer);
@@ -342,7 +355,14 @@ static int lasack_change(struct Qdisc *sch, struct nlattr *opt,
 	sch_tree_unlock(sch);
 	lasack_queue_free(queue);
 	lasack_observer_free(observer);
+	lasack_rates_free(rates);
 	return 0;
+
+no_rates:
+	lasack_observer_free(observer);
+no_observer:
+	lasack_queue_free(queue);
+	return -ENOMEM;
 }
 
 static int lasack_init(struct Qdisc *sch, struct nlattr *opt,
@@ -357,6 +377,11 @@ static int lasack_init(struct Qdisc *sch, struct nlattr *opt,
 	q->queue = lasack_queue_create(&shape);
 	if (!q->queue)
 		return -ENOMEM;
+	if (config.unit == TC_LASACK_UNIT_AIRTIME) {
+		q->rates = lasack_rates_create(qdisc_dev(sch));
+		if (!q->rates)
+			return -ENOMEM;
+	}
 	lasack_commit(sch, &config);
 	q->below = inflight_create(sch, config.inflight);
 	if (!q->below)
@@ -373,6 +398,7 @@ static void lasack_destroy(struct Qdisc *sch)
 	if (q->queue)
 		lasack_observer_free(q->queue->observer);
 	lasack_queue_free(q->queue);
+	lasack_rates_free(q->rates);
 }
 
 static int lasack_dump(struct Qdisc *sch, struct sk_buff *skb)
@@ -390,55 +416,13 @@ static int lasack_dump(struct Qdisc *sch, struct sk_buff *skb)
 	return nla_nest_end(skb, opts);
 }
 
-static void lasack_copy_stats(const struct lasack_sched_data *q, struct tc_lasack_xstats *st)
-{
-	const struct lasack_queue *queue = q->queue;
-	const struct flow_table *table = queue->table;
-
-	st->flows = table->flows;
-	st->active = table->busy;
-	st->enqueued = q->enqueued;
-	st->purged = q->purged;
-	st->pushed_out = q->pushed_out;
-	st->evicted = table->counts.evicted;
-	st->expired = table->counts.expired;
-	st->collisions = table->counts.collisions;
-	st->overflow = queue->overflow;
-	st->not_ip = q->packets[SEGMENT_NOT_IP];
-	st->portless = q->packets[SEGMENT_PORTLESS];
-	st->fragment = q->packets[SEGMENT_FRAGMENT];
-	st->truncated = q->packets[SEGMENT_TRUNCATED];
-	st->malformed = q->packets[SEGMENT_MALFORMED];
-	st->memory = queue->memory;
-	st->sum_p50 = lasack_queue_percentile(queue, 50);
-	st->sum_p90 = lasack_queue_percentile(queue, 90);
-	st->sum_p99 = lasack_queue_percentile(queue, 99);
-	st->small_delay = div_u64(queue->delay[0].average, NSEC_PER_USEC);
-	st->small_delay_max = div_u64(queue->delay[0].max, NSEC_PER_USEC);
-	st->large_delay = div_u64(queue->delay[1].average, NSEC_PER_USEC);
-	st->large_delay_max = div_u64(queue->delay[1].max, NSEC_PER_USEC);
-	st->resynchronised = queue->resynchronised;
-	st->stations = queue->stations ? queue->stations->count : 0;
-	st->overhead = queue->overhead;
-	if (queue->aqm) {
-		st->late = queue->aqm->codel_stats.drop_count;
-		st->marked = queue->aqm->codel_stats.ecn_mark;
-		st->thinned = queue->aqm->thinned;
-		st->windows = queue->aqm->windows;
-	}
-	if (!queue->observer)
-		return;
-	st->observed = READ_ONCE(queue->observer->packets);
-	st->observed_bytes = READ_ONCE(queue->observer->bytes);
-}
-
 static int lasack_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 {
 	struct lasack_sched_data *q = qdisc_priv(sch);
 	struct tc_lasack_xstats st = {};
 
 	sch_tree_lock(sch);
-	lasack_copy_stats(q, &st);
+	lasack_stats_copy(q, &st);
 	inflight_read(q->below, &st.below);
 	sch_tree_unlock(sch);
 	return gnet_stats_copy_app(d, &st, sizeof(st));
@@ -463,12 +447,20 @@ MODULE_ALIAS_NET_SCH("lasack");
 
 static int __init lasack_module_init(void)
 {
-	return register_qdisc(&lasack_qdisc_ops);
+	int err = lasack_rates_init();
+
+	if (err)
+		return err;
+	err = register_qdisc(&lasack_qdisc_ops);
+	if (err)
+		lasack_rates_exit();
+	return err;
 }
 
 static void __exit lasack_module_exit(void)
 {
 	unregister_qdisc(&lasack_qdisc_ops);
+	lasack_rates_exit();
 }
 
 module_init(lasack_module_init)

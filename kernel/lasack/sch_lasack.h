@@ -11,10 +11,13 @@
 #include "lasack/lasack_queue.h"
 
 struct inflight;
+struct lasack_rates;
+struct tc_lasack_xstats;
 
 struct lasack_sched_data {
 	struct lasack_queue	*queue;
 	struct inflight		*below;
+	struct lasack_rates	*rates;	/* NULL: unit bytes */
 	struct lasack_config	config;
 	u32			served;
 	u64			enqueued;	/* GSO packets as their segments, so below */
@@ -22,6 +25,8 @@ struct lasack_sched_data {
 	u64			purged;
 	u64			packets[__SEGMENT_CLASSES];	/* by class */
 };
+
+void lasack_stats_copy(const struct lasack_sched_data *q, struct tc_lasack_xstats *st);
 
 extern const struct Qdisc_class_ops lasack_class_ops;
 

@@ -34,6 +34,12 @@ enum tc_lasack_fair {
 	__TC_LASACK_FAIR
 };
 
+enum tc_lasack_unit {
+	TC_LASACK_UNIT_BYTES,
+	TC_LASACK_UNIT_AIRTIME,	/* of stations: bytes weighed with airtime at their rates */
+	__TC_LASACK_UNITS
+};
+
 enum {
 	TCA_LASACK_UNSPEC,
 	TCA_LASACK_LIMIT,	/* u32: 1..TC_LASACK_LIMIT_MAX packets */
@@ -49,6 +55,7 @@ enum {
 	TCA_LASACK_FAIR,	/* u32: enum tc_lasack_fair */
 	TCA_LASACK_OVERHEAD,	/* u32: bytes, or TC_LASACK_OVERHEAD_AUTO */
 	TCA_LASACK_TARGET,	/* u32: 1..TC_LASACK_TARGET_MAX ms, or 0: off */
+	TCA_LASACK_UNIT,	/* u32: enum tc_lasack_unit */
 	__TCA_LASACK_MAX
 };
 
@@ -75,6 +82,11 @@ struct tc_lasack_flow {
 	/* What was charged, without decay, bytes: what went to that end, ... */
 	__u64	sent;
 	__u64	received;	/* ... and what came from it, by its peer's ACKs */
+	/* of its station, with unit airtime; 0: not known */
+	__u32	tx_rate;	/* to it, 100 kb/s */
+	__u32	rx_rate;	/* from it */
+	__u32	tx_price;	/* of a full packet to it, percent of what the fastest pays */
+	__u32	rx_price;	/* from it */
 };
 
 struct tc_lasack_xstats {
@@ -122,6 +134,7 @@ struct tc_lasack_xstats {
 	__u64	marked;		/* packets marked instead (ECN) */
 	__u64	thinned;	/* ACKs that gave way to later ones */
 	__u64	windows;	/* ACKs that allow the sender less than the receiver does */
+	__u64	rated;		/* with unit airtime: stations whose rates are known */
 };
 
 #endif

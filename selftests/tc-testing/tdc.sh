@@ -16,7 +16,6 @@ plan=
 . "$(dirname "$0")/../lib/lab.sh"
 [ -e "$tdc/tdc.py" ] || lacking tdc.py
 
-: > "$work/errors"
 load
 cp -r "$tdc" "$work/tdc"
 # Commands run in an empty environment, unless this file says otherwise.

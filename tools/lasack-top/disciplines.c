@@ -41,6 +41,7 @@ static const struct option lasack_options[] = {
 	{ "fair", TCA_LASACK_FAIR, UNIT_NUMBER, "flow", "station", NULL },
 	{ "overhead", TCA_LASACK_OVERHEAD, UNIT_BYTES, NULL, NULL, "auto" },
 	{ "target", TCA_LASACK_TARGET, UNIT_MS, "off", NULL, NULL },
+	{ "unit", TCA_LASACK_UNIT, UNIT_NUMBER, "bytes", "airtime", NULL },
 	{ NULL, 0, 0, NULL, NULL, NULL },
 };
 
@@ -76,6 +77,7 @@ static const struct counter lasack_counters[] = {
 	COUNTER(lasack, "marked", marked, ADD),
 	COUNTER(lasack, "thinned", thinned, ADD),
 	COUNTER(lasack, "windows", windows, ADD),
+	COUNTER(lasack, "rated", rated, ADD),
 	BELOW,
 	{ NULL, 0, 0, ADD, COUNT },
 };

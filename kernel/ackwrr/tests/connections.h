@@ -11,6 +11,7 @@
 #include "ackwrr/ackwrr_flows.c"
 #include "ackwrr/ackwrr_share.c"
 #include "ackwrr/ackwrr_turn.c"
+#include "common/exact_array.c"
 #include "common/flow_table.c"
 #include "common/tests/segments.h"
 

@@ -7,8 +7,10 @@
 #define LASACK_TESTS_LASACK_PACKETS_H
 
 #include <kunit/test.h>
+#include "common/exact_array.c"
 #include "common/flow_table.c"
 #include "common/tcp_segment.c"
+#include "lasack/airtime/lasack_airtime.c"
 #include "lasack/lasack_arrival.c"
 #include "lasack/lasack_charge.c"
 #include "lasack/lasack_ack.c"
@@ -17,6 +19,7 @@
 #include "lasack/lasack_observe.c"
 #include "lasack/lasack_order.c"
 #include "lasack/lasack_queue.c"
+#include "lasack/airtime/lasack_rates.c"
 #include "lasack/lasack_rebuild.c"
 #include "lasack/lasack_station.c"
 #include "lasack/lasack_sum.c"

@@ -33,7 +33,6 @@ static struct upload *upload_begin(struct kunit *test, u32 rate, u32 path)
 	struct upload *u = kunit_kzalloc(test, sizeof(*u), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, u);
-	lasack_window_open(&u->w, false, 7);
 	u->rate = rate;
 	u->path = path;
 	u->may = 10 * SEGMENT;
@@ -111,7 +110,6 @@ static void window_without_limit(struct kunit *test)
 {
 	struct upload *u = upload_begin(test, 160, 20);
 
-	u->w.unclear = 1;
 	u->may = U32_MAX;
 	upload_send(u, 0);
 	KUNIT_EXPECT_GT(test, u->sent * SEGMENT / u->rate, 10 * TARGET);
@@ -136,28 +134,28 @@ static void window_follows_the_rate(struct kunit *test)
 /* Who forges what accepts a connection gets no say in it. */
 static void window_of_two_receivers(struct kunit *test)
 {
-	struct lasack_window w = {};
+	struct lasack_window_scale scale = {};
 
-	lasack_window_open(&w, true, 7);
-	lasack_window_open(&w, true, 7);
-	KUNIT_EXPECT_FALSE(test, w.unclear);
-	KUNIT_EXPECT_EQ(test, (int)w.scale, 7);
-	lasack_window_open(&w, true, 14);
-	KUNIT_EXPECT_TRUE(test, w.unclear);
+	lasack_window_open(&scale, true, 7);
+	lasack_window_open(&scale, true, 7);
+	KUNIT_EXPECT_FALSE(test, scale.unclear);
+	KUNIT_EXPECT_EQ(test, (int)scale.shift, 7);
+	lasack_window_open(&scale, true, 14);
+	KUNIT_EXPECT_TRUE(test, scale.unclear);
 
-	w = (struct lasack_window) {};
-	lasack_window_open(&w, true, 7);
-	lasack_window_open(&w, false, 7);
-	KUNIT_EXPECT_TRUE(test, w.unclear);
+	scale = (struct lasack_window_scale) {};
+	lasack_window_open(&scale, true, 7);
+	lasack_window_open(&scale, false, 7);
+	KUNIT_EXPECT_TRUE(test, scale.unclear);
 
-	w = (struct lasack_window) {};
-	lasack_window_open(&w, true, -1);
-	lasack_window_open(&w, true, 7);
-	KUNIT_EXPECT_FALSE(test, w.known);
+	scale = (struct lasack_window_scale) {};
+	lasack_window_open(&scale, true, -1);
+	lasack_window_open(&scale, true, 7);
+	KUNIT_EXPECT_FALSE(test, scale.known);
 
-	w = (struct lasack_window) {};
-	lasack_window_open(&w, true, 255);
-	KUNIT_EXPECT_EQ(test, (int)w.scale, 14);
+	scale = (struct lasack_window_scale) {};
+	lasack_window_open(&scale, true, 255);
+	KUNIT_EXPECT_EQ(test, (int)scale.shift, 14);
 }
 
 /* A scale that is too large makes windows too small: then nothing waits, and they grow. */

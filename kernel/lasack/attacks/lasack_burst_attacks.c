@@ -6,7 +6,7 @@
  * Principle: as lasack_attacks.c. Bursts are rare: what they cost in the mean says little, so the
  * longest time without service counts too.
  */
-#include "lasack/tests/attacked_link.h"
+#include "lasack/attacks/attacked_link.h"
 
 #define SERVICES 6000
 #define LONGEST (256U << 10)	/* bytes of others' data */

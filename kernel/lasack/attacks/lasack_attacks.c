@@ -24,7 +24,7 @@
 #include <net/sch_generic.h>
 #include "common/tests/test_parameters.h"
 #include "uapi/pkt_sch_lasack.h"
-#include "lasack/tests/attacked_link.h"
+#include "lasack/attacks/attacked_link.h"
 
 #define PLACES	256		/* for stations */
 

@@ -3,8 +3,8 @@
  * A link under attack: a whole discipline on a device, packets for it, and who
  * was served.
  */
-#ifndef LASACK_TESTS_ATTACKED_LINK_H
-#define LASACK_TESTS_ATTACKED_LINK_H
+#ifndef LASACK_ATTACKS_ATTACKED_LINK_H
+#define LASACK_ATTACKS_ATTACKED_LINK_H
 
 #include <kunit/test.h>
 #include <linux/etherdevice.h>

@@ -9,7 +9,7 @@
  *
  * selftests/qdisc/attacks.sh makes the device and loads this, after test_parameters.
  */
-#include "lasack/tests/attacked_link.h"
+#include "lasack/attacks/attacked_link.h"
 
 #define CREDIT	65535	/* bytes: LASACK_CREDIT */
 #define TRUESIZE	3072	/* bytes: no packet here takes more memory */

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit suite of what stations' bytes cost in airtime.
+ *
+ * Principle: the airtime of frames follows from IEEE Std 802.11-2020. At 11 Mb/s with the long
+ * preamble a frame of 1536 bytes and its ACK at 2 Mb/s take 192 + 1117.1 + 10 + 192 + 56 us; at
+ * 1 Mb/s with its ACK at 1 Mb/s 192 + 12288 + 10 + 192 + 112 us. Of 88 bytes, 514 and 1210 us.
+ */
+#include <kunit/test.h>
+#include <linux/module.h>
+#include "lasack/tests/lasack_packets.h"
+
+#define FULL	1536
+#define BRIEF	88
+#define OVERHEAD	640
+
+static const struct lasack_rate one = { .value = 10 };
+static const struct lasack_rate eleven = { .value = 110 };
+static const struct lasack_rate none;
+
+/* Within 0.1 %. */
+static void expect_close(struct kunit *test, u64 is, u64 should)
+{
+	KUNIT_EXPECT_LE(test, is, should + div_u64(should, 1000));
+	KUNIT_EXPECT_GE(test, is, should - div_u64(should, 1000));
+}
+
+static void airtime_of_frames(struct kunit *test)
+{
+	const struct lasack_rate ofdm = { .value = 540 };
+	const struct lasack_rate ht = { .value = 650, .aggregates = true };
+
+	expect_close(test, lasack_airtime(&eleven, FULL), 1567091);
+	expect_close(test, lasack_airtime(&eleven, BRIEF), 514000);
+	expect_close(test, lasack_airtime(&one, FULL), 12794000);
+	expect_close(test, lasack_airtime(&one, BRIEF), 1210000);
+	/* Bits in symbols of 4 us, 57 of them, and a preamble, SIFS and ACK: 292 us. */
+	expect_close(test, lasack_airtime(&ofdm, FULL), 291555);
+	/* 189 us of bits, and a tenth of what an A-MPDU of 2 ms has beside its frames. */
+	expect_close(test, lasack_airtime(&ht, FULL), 189046 + 8800);
+}
+
+static struct lasack_price price_beside(const struct lasack_rate *tx,
+					const struct lasack_rate *rx,
+					const struct lasack_rate *fast, u32 overhead)
+{
+	struct lasack_air air = {}, other = {}, least = {};
+
+	lasack_air_add(&air, tx, rx);
+	lasack_air_add(&other, fast, fast);
+	lasack_air_least(&least, &other);
+	lasack_air_least(&least, &air);
+	return lasack_price_of(&air, &least, overhead);
+}
+
+/* Where all rates are the same, sums are of bytes to the last bit. */
+static void equal_rates_cost_one(struct kunit *test)
+{
+	struct lasack_rate rate = {};
+	struct lasack_price price;
+	u32 bytes;
+
+	for (rate.value = 1; rate.value < 100000; rate.value = rate.value * 3 / 2 + 1) {
+		rate.aggregates = rate.value > 600;
+		price = price_beside(&rate, &rate, &rate, OVERHEAD);
+		for (bytes = 0; bytes < 3000; bytes += 7) {
+			KUNIT_ASSERT_EQ(test, lasack_priced_sent(&price, bytes, OVERHEAD),
+					bytes);
+			KUNIT_ASSERT_EQ(test, lasack_priced(bytes, price.up), bytes);
+		}
+	}
+}
+
+/* 12794 beside 1567.1 us: 8.164. A short frame: 1210 beside 514. */
+static void one_beside_eleven(struct kunit *test)
+{
+	struct lasack_price price = price_beside(&one, &one, &eleven, OVERHEAD);
+
+	expect_close(test, lasack_priced_sent(&price, 1448, OVERHEAD), 1448 * 8164 / 1000);
+	expect_close(test, lasack_priced(100000, price.up), 816400);
+	expect_close(test, lasack_priced_sent(&price, OVERHEAD, OVERHEAD), OVERHEAD * 1210 / 514);
+	/* A longer packet never costs less, whatever the least is. */
+	KUNIT_EXPECT_GT(test, lasack_priced_sent(&price, 641, OVERHEAD),
+			lasack_priced_sent(&price, 640, OVERHEAD));
+	price = price_beside(&one, &one, &eleven, 0);
+	expect_close(test, lasack_priced_sent(&price, 1448, 0), 1448 * 8164 / 1000);
+	price = price_beside(&one, &one, &eleven, 65535);
+	expect_close(test, lasack_priced_sent(&price, 1448, 65535), 1448 * 8164 / 1000);
+}
+
+/* Each direction has a price of its own. */
+static void slow_in_one_direction(struct kunit *test)
+{
+	struct lasack_price price = price_beside(&one, &eleven, &eleven, OVERHEAD);
+
+	expect_close(test, lasack_priced_sent(&price, 1448, OVERHEAD), 1448 * 8164 / 1000);
+	KUNIT_EXPECT_EQ(test, lasack_priced(100000, price.up), 100000ULL);
+	/* If only one direction is known, the other is like it. */
+	price = price_beside(&one, &none, &eleven, OVERHEAD);
+	expect_close(test, lasack_priced(100000, price.up), 816400);
+	price = price_beside(&none, &one, &eleven, OVERHEAD);
+	expect_close(test, lasack_priced_sent(&price, 1448, OVERHEAD), 1448 * 8164 / 1000);
+}
+
+/* Rates nobody can have: nothing is divided by 0, and no price leaves its range. */
+static void absurd_rates(struct kunit *test)
+{
+	static const u32 values[] = { 0, 1, 2, 10, 1000000, U32_MAX };
+	struct lasack_price price;
+	u32 i, j, k;
+
+	for (i = 0; i < ARRAY_SIZE(values); i++) {
+		for (j = 0; j < ARRAY_SIZE(values); j++) {
+			for (k = 0; k < 2; k++) {
+				const struct lasack_rate tx = { values[i], k };
+				const struct lasack_rate rx = { values[j], !k };
+
+				price = price_beside(&tx, &rx, &eleven, OVERHEAD);
+				KUNIT_EXPECT_GE(test, price.brief, 1U);
+				KUNIT_EXPECT_LE(test, price.brief, LASACK_PRICE_MAX);
+				KUNIT_EXPECT_GE(test, price.up, 1U);
+				KUNIT_EXPECT_LE(test, price.up, LASACK_PRICE_MAX);
+				KUNIT_EXPECT_LE(test, price.more, 2 * LASACK_PRICE_MAX);
+			}
+		}
+	}
+	price = price_beside(&none, &none, &eleven, OVERHEAD);
+	KUNIT_EXPECT_EQ(test, price.more, LASACK_PRICE_ONE);
+}
+
+/* One frame at another rate, such as a probe of the rate control, changes little. */
+static void rates_are_smoothed(struct kunit *test)
+{
+	struct lasack_air air = {};
+	u32 i, before;
+
+	for (i = 0; i < 20; i++)
+		lasack_air_add(&air, &eleven, &eleven);
+	before = air.down;
+	lasack_air_add(&air, &one, &eleven);
+	KUNIT_EXPECT_LT(test, air.down, 2 * before);
+	for (i = 0; i < 50; i++)
+		lasack_air_add(&air, &one, &one);
+	expect_close(test, air.down, 12794000);
+}
+
+static int airtime_test_init(struct kunit *test)
+{
+	struct lasack_queue *q;
+	u32 i;
+
+	test->priv = NULL;
+	q = lasack_test_reshape(test, (struct lasack_shape) { .by_station = true });
+	q->stations->rates = kunit_kzalloc(test, sizeof(*q->stations->rates), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, q->stations->rates);
+	spin_lock_init(&q->stations->rates->lock);
+	/* No work is queued. */
+	q->stations->rates->running = 1;
+	for (i = 0; i <= LASACK_STATIONS; i++)
+		lasack_rates_begin(q->stations->rates, i, 0);
+	return 0;
+}
+
+/* Every byte of the station that connection @id goes to has this price. */
+static void set_price(struct kunit *test, u32 id, u32 times)
+{
+	struct lasack_queue *q = test->priv;
+	u32 number = known(q, id)->station, price = times << LASACK_PRICE_SHIFT;
+
+	q->stations->rates->station[number].price = (struct lasack_price) { price, price, price };
+}
+
+/* Station 2 is eight times as slow: its upload has an eighth of what the other downloads. */
+static void slow_station_has_an_eighth(struct kunit *test)
+{
+	u32 i, acked = 0, served[3] = {}, mark;
+
+	add_to(test, 1, data(1, 1000), 1);
+	add_to(test, 2, ack(2, acked), 2);
+	set_price(test, 2, 8);
+	for (i = 0; i < 9000; i++) {
+		mark = serve(test);
+		served[mark]++;
+		if (mark == 1)
+			add_to(test, 1, data(1, 1000), 1);
+		else
+			add_to(test, 2, ack(2, acked += 1000), 2);
+	}
+	/* Each is new until it has had its credit. */
+	KUNIT_EXPECT_GE(test, served[2], 1000 - 70U);
+	KUNIT_EXPECT_LE(test, served[2], 1000 + 70U);
+}
+
+/* A place that another station takes begins at the price of the fastest. */
+static void next_in_place_costs_one(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+	struct lasack_rated *station;
+
+	add_to(test, 1, data(1, 1000), 1);
+	set_price(test, 1, 8);
+	station = &q->stations->rates->station[known(q, 1)->station];
+	KUNIT_EXPECT_EQ(test, station->address, 0x020000000001ULL);
+	lasack_rates_begin(q->stations->rates, known(q, 1)->station, 5);
+	KUNIT_EXPECT_EQ(test, station->price.more, LASACK_PRICE_ONE);
+	KUNIT_EXPECT_EQ(test, station->address, 5ULL);
+}
+
+static struct kunit_case lasack_airtime_cases[] = {
+	KUNIT_CASE(airtime_of_frames),
+	KUNIT_CASE(equal_rates_cost_one),
+	KUNIT_CASE(one_beside_eleven),
+	KUNIT_CASE(slow_in_one_direction),
+	KUNIT_CASE(absurd_rates),
+	KUNIT_CASE(rates_are_smoothed),
+	KUNIT_CASE(slow_station_has_an_eighth),
+	KUNIT_CASE(next_in_place_costs_one),
+	{}
+};
+
+static struct kunit_suite lasack_airtime_suite = {
+	.name = "lasack_airtime",
+	.init = airtime_test_init,
+	.exit = lasack_test_exit,
+	.test_cases = lasack_airtime_cases,
+};
+
+kunit_test_suite(lasack_airtime_suite);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("KUnit suite of what stations' bytes cost in airtime");
