@@ -69,6 +69,7 @@ try_insert() {
 need_module sch_lasack
 tc qdisc add dev lo root lasack help 2>&1 | grep -q "[.][.][.] lasack" || lacking "lasack in tc"
 work=$(mktemp -d)
+: > "$work/errors"
 log=
 
 # shellcheck disable=SC2317 # called by the trap
@@ -80,11 +81,13 @@ leave() {
 }
 trap leave EXIT
 
-# report WHAT FILE: a test is good if nothing was written to FILE.
+# report WHAT FILE: a test is good if nothing was written to FILE, which is emptied. What goes wrong
+# after it counts for the next test.
 report() {
 	good=0
 	[ ! -s "$2" ] || good=1
 	ktap_result $good "$1" "$2"
+	: > "$2"
 }
 
 quietly() {
@@ -99,6 +102,12 @@ load() {
 
 unload() {
 	quietly rmmod sch_ackwrr sch_lasack sch_inflight inflight
+}
+
+# One result. A module that something still uses does not go.
+report_unload() {
+	unload
+	report "the modules are unloaded" "$work/errors"
 }
 
 # What the kernel said since the mark that nobody should have to say. ARCH=um

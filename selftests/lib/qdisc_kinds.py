@@ -67,6 +67,7 @@ KINDS: dict[str, tuple[Option, ...]] = {
                kernel_range="0 to 65535 bytes, or auto"),
         Option("target", 13, 1, 10000, "50ms", "ms", True, "1ms to 10s or off",
                "1 to 10000 ms"),
+        Option("unit", 14, 0, 0, "bytes", tc_range="bytes or airtime", kernel_range="0 (bytes)"),
     ),
     "inflight": (
         Option("limit", 1, 1, 65535, "3", tc_range="1 to 65535 packets or auto",

@@ -8,12 +8,11 @@
 # Run as root inside a lab kernel, best the debug one:
 #	watched.sh 'PROGRAM [ARG]...'...
 
-plan=$(($# + 2))
+plan=$(($# + 3))
 # shellcheck source=selftests/lib/lab.sh
 . "$(dirname "$0")/lab.sh"
 
 watch_kernel
-: > "$work/errors"
 load
 for words in "$@"; do
 	# shellcheck disable=SC2086 # a program and its arguments
@@ -25,8 +24,7 @@ for words in "$@"; do
 	fi
 	[ $status -eq 0 ] || echo "exit status $status" >> "$work/errors"
 	report "$words" "$work/errors"
-	: > "$work/errors"
 done
-unload
+report_unload
 report_kernel
 ktap_end

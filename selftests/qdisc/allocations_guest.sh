@@ -105,10 +105,8 @@ measure() {
 	[ "$served" -ge 2000 ] || echo "only $served packets served" >> "$work/errors"
 	ip link del traced
 	report "$settings: $*: $served packets, no allocation" "$work/errors"
-	: > "$work/errors"
 }
 
-: > "$work/errors"
 grep -q ' /sys/kernel/debug debugfs ' /proc/mounts || mount -t debugfs none /sys/kernel/debug
 load
 insert bench/qdisc_bench

@@ -2,31 +2,30 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Attacks on lasack (KTAP): floods, forged ACKs, SYNs inside a connection, many connections
-# and many addresses, by the KUnit suites kernel/lasack/tests/lasack*_attacks.c. With flows
-# that share equally, with stations that do, and with a target beside them.
+# and many addresses, by the KUnit suites of kernel/lasack/attacks/. With flows that share
+# equally, with stations that do, and with a target beside them.
 #
 # Run as root inside a lab kernel:
 #	attacks.sh
 
-plan=5
+plan=6
 # shellcheck source=selftests/lib/lab.sh
 . "$(dirname "$0")/../lib/lab.sh"
 need_kunit
-need_module lasack/tests/lasack_attacks lasack/tests/lasack_newcomer_attacks \
-	lasack/tests/lasack_forged_attacks lasack/tests/lasack_burst_attacks
+need_module lasack/attacks/lasack_attacks lasack/attacks/lasack_newcomer_attacks \
+	lasack/attacks/lasack_forged_attacks lasack/attacks/lasack_burst_attacks
 
 # attack FAIR [OPTIONS]: every suite that must hold with it.
 attack() {
-	: > "$work/errors"
 	quietly tc qdisc replace dev attack0 root lasack limit 1000 flows 4096 \
 		overhead 640 inflight off fair "$@"
 	say="attacks.sh $$: $*"
 	echo "$say" > /dev/kmsg
 	insert common/tests/test_parameters device=attack0
-	insert lasack/tests/lasack_attacks
-	insert lasack/tests/lasack_newcomer_attacks
-	insert lasack/tests/lasack_forged_attacks
-	insert lasack/tests/lasack_burst_attacks
+	insert lasack/attacks/lasack_attacks
+	insert lasack/attacks/lasack_newcomer_attacks
+	insert lasack/attacks/lasack_forged_attacks
+	insert lasack/attacks/lasack_burst_attacks
 	dmesg -t | sed "1,/^$say\$/d" > "$work/kunit"
 	suites="lasack_attacks lasack_newcomer_attacks lasack_forged_attacks lasack_burst_attacks"
 	# Without stations, fifty connections are fifty, and so are twenty groups.
@@ -51,6 +50,6 @@ attack flow
 attack station
 attack station target 50ms
 ip link del attack0
-unload
+report_unload
 report_kernel
 ktap_end

@@ -36,10 +36,8 @@ unload_all() {
 
 result() {
 	report "$1" "$work/errors"
-	: > "$work/errors"
 }
 
-: > "$work/errors"
 watch_kernel
 ip link add autoload0 type dummy
 ip link set autoload0 txqueuelen 100 up

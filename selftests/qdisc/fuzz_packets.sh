@@ -15,7 +15,7 @@ seed=${2:-1}
 [ $# -eq 0 ] || shift
 [ $# -gt 0 ] || set -- lasack ackwrr inflight
 
-plan=$((3 * $# + 2))
+plan=$((3 * $# + 3))
 # shellcheck source=selftests/lib/lab.sh
 . "$(dirname "$0")/../lib/lab.sh"
 need_kunit
@@ -55,7 +55,6 @@ fuzz() {
 	quietly tc qdisc replace dev "$device" root "$kind" "$@"
 	say="fuzz_packets.sh $$: test $ktap_number"
 	echo "$say" > /dev/kmsg
-	: > "$work/errors"
 	insert common/tests/test_parameters \
 		device="$device" packets="$count" seed="$seed"
 	insert common/tests/qdisc_fuzz
@@ -84,6 +83,6 @@ for kind in "$@"; do
 done
 ip link del fuzz0
 ip link del fuzz1
-unload
+report_unload
 report_kernel
 ktap_end

@@ -9,7 +9,7 @@
 #
 # Run as root inside a lab kernel.
 
-plan=6
+plan=7
 # shellcheck source=selftests/lib/lab.sh
 . "$(dirname "$0")/../lib/lab.sh"
 need_program flowgen
@@ -67,10 +67,8 @@ expect() {
 	shift
 	test "$@" || echo "$packets packets, $tracked of them followed" >> "$work/errors"
 	report "$what" "$work/errors"
-	: > "$work/errors"
 }
 
-: > "$work/errors"
 watch_kernel
 load
 build_network
@@ -87,6 +85,6 @@ expect "segmented below a bound of time" "$tracked" -eq "$packets"
 quietly ip netns exec "$near" ethtool -K dev0 tso off gso on
 transfer lasack inflight 64
 expect "segmented for a device that does not take them whole" "$tracked" -eq "$packets"
-unload
+report_unload
 report_kernel
 ktap_end

@@ -122,10 +122,6 @@ expect_life() {
 	[ "$arrived" -eq 20 ] || echo "$1: $arrived of 20 datagrams arrived" >> "$work/errors"
 }
 
-begin() {
-	: > "$work/errors"
-}
-
 sleeping_station() {
 	near_tc replace dev dev0 root "$@"
 	expect stalls -eq 0
@@ -258,34 +254,25 @@ deleted() {
 }
 
 watch_kernel
-begin
 build_network
 start_servers
 load
 sleeping_station lasack inflight 2
 report "a sleeper's packets do not hold up the others'" "$work/errors"
-begin
 sleeping_station inflight limit 2
 report "the same below a FIFO" "$work/errors"
-begin
 down_and_up
 report "the device goes down and up" "$work/errors"
-begin
 replaced
 report "the discipline is replaced" "$work/errors"
-begin
 moved
 report "the device moves to another namespace and back" "$work/errors"
-begin
 removed
 report "the module stays until its packets are gone" "$work/errors"
-begin
 frees_at_once
 report "a driver that frees at once has no back-pressure" "$work/errors"
-begin
 observed
 report "what comes in is seen while it is to be" "$work/errors"
-begin
 deleted
 unload
 report "the device is deleted, the modules go" "$work/errors"

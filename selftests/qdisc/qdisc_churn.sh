@@ -166,15 +166,12 @@ for round in $(seq "$rounds"); do
 done
 report "$rounds rounds of load, replace, change, remove, unload" "$work/errors"
 
-: > "$work/errors"
 exact_bound
 report "as many packets are out as the bound says" "$work/errors"
 
-: > "$work/errors"
 outstanding_packets
 report "packets that are out keep the module" "$work/errors"
 
-: > "$work/errors"
 slow_link 20mbit
 sleep 3
 # shellcheck disable=SC2086 # a list of process ids

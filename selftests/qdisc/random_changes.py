@@ -74,10 +74,11 @@ class LasackChanges(Changes):
     gone: ClassVar = ({10: 1}, {13})
     names: ClassVar = {1: "limit", 2: "inflight", 3: "memory_limit", 4: "flows", 5: "idle",
                        6: "halflife", 7: "quantum", 8: "floor", 9: "observe",
-                       10: "mode", 11: "fair", 12: "overhead", 13: "target"}  # fmt: skip
+                       10: "mode", 11: "fair", 12: "overhead", 13: "target",
+                       14: "unit"}  # fmt: skip
     bad: ClassVar = ({1: 5, 4: 0}, {1: 5, 8: 101}, {1: 5, 5: 99}, {1: 0}, {1: 5, 10: 2},
                      {1: 5, 10: 1, 11: 1}, {1: 5, 12: 65536}, {1: 5, 13: 10001},
-                     {1: 5, 10: 1, 13: 50})  # fmt: skip
+                     {1: 5, 10: 1, 13: 50}, {1: 5, 14: 2}, {1: 5, 11: 1, 14: 1})  # fmt: skip
 
     def values(self, rng: random.Random) -> dict[int, int]:
         every = {
@@ -93,6 +94,7 @@ class LasackChanges(Changes):
             11: rng.choice((0, 1)),
             12: rng.choice((0, 84, 640, 65535, AUTO)),
             13: rng.choice((0, 1, 100, 10000)),
+            14: 0,  # no device here tells rates
         }
         values = {
             kind: every[kind] for kind in rng.sample(sorted(every), rng.choice((1, 1, 1, 2, 8)))

@@ -234,7 +234,6 @@ happened() {
 	report "$2: $(wc -l < "$work/$1")" "$work/missing"
 }
 
-: > "$work/errors"
 for list in passes reloads sent flaps namespaces modules; do
 	: > "$work/$list"
 done

@@ -47,7 +47,6 @@ refused() {
 
 result() {
 	report "$1" "$work/errors"
-	: > "$work/errors"
 }
 
 # What a network namespace of its own says of the sysctl.
