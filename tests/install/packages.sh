@@ -13,6 +13,7 @@
 # OUT what was there before, while they were installed, and after the purge; and
 # what dkms and modinfo say.
 set -eu
+wants=/etc/systemd/system/sys-subsystem-net-devices-wlan2.device.wants
 debs=$(realpath "$1") out=$(realpath "$2")
 shift 2
 
@@ -76,6 +77,9 @@ listing installed
 inside dkms status > "$out/dkms"
 inside tc qdisc add dev lo root lasack help > "$out/tc" 2>&1 || true
 inside lasack-doctor --help > "$out/doctor"
+# As the administrator of the machine does it; the purge takes it away.
+inside systemctl enable lasack@wlan2 2>> "$out/install.log"
+inside test -L "$wants/lasack@wlan2.service"
 inside dpkg --purge lasack-tools lasack-dkms > "$out/purge.log" 2>&1
 rm -f /mnt/root/lib/modules/*/modules.*
 listing after

@@ -54,8 +54,20 @@ tc qdisc del dev wlan0 root
 echo 'OPTIONS="limit 77"' > /run/settings
 $attach --if-wanted wlan0
 tc qdisc show dev wlan0 root | grep -o 'limit 77p*' >> roots
-$attach --detach
+$attach wlan1
+$attach --detach wlan0
 root detached wlan0
+root kept wlan1
+$attach --detach
+root detached wlan1
+
+# A unit that is stopped takes nothing away but lasack.
+stop=$(sed -n 's/^ExecStop=-//p' {tree}/packaging/systemd/lasack@.service)
+stop=$(echo "$stop" | sed "s,/usr/libexec/lasack/attach,$attach,;s,%I,wlan0,")
+tc qdisc replace dev wlan0 root handle 5: fq_codel
+$stop
+root chosen wlan0
+tc qdisc del dev wlan0 root
 
 # Settings.
 echo 'DEVICES=none' > /run/settings
@@ -113,17 +125,20 @@ hostapd wlan1 mq 0:
 chosen wlan0 fq_codel 5:
 limit 77p
 detached wlan0 mq 0:
+kept wlan1 lasack 8003:
+detached wlan1 mq 0:
+chosen wlan0 fq_codel 5:
 none wlan0 mq 0:
 named wlan0 mq 0:
-named wlan1 lasack 8003:
-udev1 ap2 lasack 8004:
+named wlan1 lasack 8004:
+udev1 ap2 lasack 8005:
 udev1 sta2 mq 0:
-udev2 ap2 lasack 8005:
+udev2 ap2 lasack 8006:
 udev2 sta2 mq 0:
-vlan wlan0.7 lasack 8006:
+vlan wlan0.7 lasack 8007:
 idle wlan0 mq 0:
-dispatcher wlan0 lasack 8007:
-ifupdown wlan0 lasack 8008:
+dispatcher wlan0 lasack 8008:
+ifupdown wlan0 lasack 8009:
 2
 """
 

@@ -57,12 +57,13 @@ def place(lab_kernel: LabKernel, tmp_path_factory: pytest.TempPathFactory) -> Pa
         out / "older",
         {
             UAPI: [
-                (r"\tTCA_LASACK_TARGET,.*\n", ""),
-                (r"\t__u64\twindows;.*\n", ""),
+                (r"\tTCA_LASACK_UNIT,.*\n", ""),
+                (r"\t__u64\trated;.*\n", ""),
             ],
             PLUGIN: [
-                (r'\t\{ "target", .*\n', ""),
-                (r".*st\.windows.*\n", ""),
+                (r'\t\{ "unit", .*\n', ""),
+                (r"(?s)static const struct option_word lasack_units.*?\};\n", ""),
+                (r".*st\.rated.*\n", ""),
             ],
         },
     )
@@ -71,7 +72,7 @@ def place(lab_kernel: LabKernel, tmp_path_factory: pytest.TempPathFactory) -> Pa
         {
             UAPI: [
                 (r"(\t__TCA_LASACK_MAX\n)", r"\tTCA_LASACK_FUTURE,\n\1"),
-                (r"(\t__u64\twindows;.*\n)", r"\1\t__u64\tfuture;\n"),
+                (r"(\t__u64\trated;.*\n)", r"\1\t__u64\tfuture;\n"),
             ],
             PLUGIN: [
                 (

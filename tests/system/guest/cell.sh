@@ -1,0 +1,90 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Read by the scripts beside it: a Wi-Fi cell on the guest's two radios. The machine is the access
+# point; a station and a wired host are namespaces. The laboratory's medium carries the frames.
+share=/mnt out=/mnt/out
+
+said() { echo "$(cut -d' ' -f1 /proc/uptime) s: $*"; }
+
+tool() { LD_LIBRARY_PATH=$share "$share/$1" "${@:2}"; }
+
+in_netns() { ip netns exec "$1" env LD_LIBRARY_PATH=$share "${@:2}"; }
+
+# cell: hostapd.service on wlan0, and a station that is connected to it.
+cell() {
+	local i
+
+	tool dcfmedium hwsim --phy hrdsss-11 > $out/medium.log 2>&1 &
+	sleep 1
+	printf 'interface=wlan0\nssid=lab\nhw_mode=b\nchannel=1\n' > /etc/hostapd/hostapd.conf
+	# Not at boot, where the unit is to do it alone.
+	systemctl unmask hostapd
+	systemctl disable hostapd
+	systemctl start hostapd
+	sysctl -qw net.ipv4.ip_forward=1
+	ip address add 10.1.0.1/24 dev wlan0
+	ip netns add wired
+	ip link add wired0 type veth peer name eth0 netns wired
+	ip address add 10.2.0.1/24 dev wired0
+	ip link set wired0 up
+	ip -n wired address add 10.2.0.2/24 dev eth0
+	ip -n wired link set eth0 up
+	ip -n wired route add default via 10.2.0.1
+	ip netns add sta
+	iw phy phy1 set netns name sta
+	ip -n sta address add 10.1.0.11/24 dev wlan1
+	ip -n sta link set wlan1 up
+	in_netns sta iw dev wlan1 set power_save off
+	# A scan that finds nothing ends the attempt, and nobody tries again.
+	for ((i = 0; i < 60; i++)); do
+		! in_netns sta iw dev wlan1 link | grep -q ^Connected || break
+		((i % 10)) || in_netns sta iw dev wlan1 connect lab 2412 || true
+		sleep 1
+	done
+	ip -n sta route add default via 10.1.0.1
+	in_netns wired $share/flowgen serve --port 7001 > /dev/null &
+	sleep 1
+	said "the cell is up"
+}
+
+# downloads SECONDS: four, forwarded to the station, in the background.
+downloads() {
+	local i
+
+	for i in 1 2 3 4; do
+		in_netns sta $share/flowgen run --id "d$i" --host 10.2.0.2 --port 7001 --dir down \
+			--seconds "$1" >> $out/flows &
+	done
+}
+
+# load NAME: downloads, and what a ping beside them sees.
+load() {
+	downloads 10
+	sleep 4
+	in_netns wired ping -n -c 20 -i 0.2 10.1.0.11 > "$out/ping-$1" || true
+	tc -s -j qdisc show dev wlan0 > "$out/tc-$1"
+	if [ -x /usr/bin/lasack-doctor ]; then
+		lasack-doctor wlan0 > "$out/doctor-$1" 2>&1 || true
+		lasack-top --once > "$out/top-$1" 2>&1 || true
+	fi
+	sleep 5
+	said "loaded: $1"
+}
+
+# state NAME: files, settings and modules of the machine, to be compared.
+state() {
+	(cd / && find boot etc home opt root srv usr var/lib -xdev \
+		\( -path home/user/lasack -o -path usr/src/linux-\* -o -path var/lib/systemd \
+		-o -path var/lib/apt -o -path var/lib/dpkg \) -prune -o ! -type d \
+		! -name '*.pyc' ! -path etc/ld.so.cache ! -path 'var/lib/dkms/mok.*' \
+		! -path etc/resolv.conf -printf '/%p %y %m %s %l\n' | sort) > "$out/$1.files"
+	(cd / && find etc usr/lib/systemd usr/lib/udev -xdev -type f ! -path etc/ld.so.cache \
+		-exec sha256sum {} + | sort -k 2) > "$out/$1.contents"
+	lsmod | sed '1d;s/ .*//' | sort > "$out/$1.modules"
+	dpkg-query -W -f '${Package} ${Version} ${db:Status-Abbrev}\n' > "$out/$1.packages"
+	systemctl list-unit-files --no-legend --no-pager | awk '{print $1, $2}' > "$out/$1.units"
+	sysctl -a 2> /dev/null | grep -E '^net\.(core|ipv4\.tcp)' | sort > "$out/$1.settings"
+	tc qdisc show dev wlan0 > "$out/$1.qdiscs"
+	said "state: $1"
+}
