@@ -7,12 +7,13 @@ import signal
 import time
 from pathlib import Path
 
+from apbed.scenario import hostapd
 from apbed.scenario.plan import Medium, Plan, Programs
+from guest import categories
 from guest.addresses import (
-    CHANNEL,
-    FREQUENCY_MHZ,
     GATEWAY_AIR,
     SSID,
+    channel,
     radio_address,
     station_address,
     station_number,
@@ -32,9 +33,16 @@ interface=wlan0
 driver=nl80211
 ssid={SSID}
 hw_mode=b
-channel={CHANNEL}
 beacon_int=100
 wmm_enabled=0
+"""
+# 80 MHz around channel 42; a country, because the world as such may not begin there.
+HOSTAPD_AC = """\
+country_code=US
+ht_capab=[HT40+]
+ieee80211ac=1
+vht_oper_chwidth=1
+vht_oper_centr_freq_seg0_idx=42
 """
 # RSN with one cipher, so that nothing is left to choose; the keys outlast any run.
 HOSTAPD_WPA2 = f"""\
@@ -52,8 +60,8 @@ network={{
 	proto=RSN
 	pairwise=CCMP
 	group=CCMP
-	scan_freq={FREQUENCY_MHZ}
-	freq_list={FREQUENCY_MHZ}
+	scan_freq=FREQUENCY
+	freq_list=FREQUENCY
 }}
 """
 
@@ -72,6 +80,8 @@ class Radios:
         """Load the kernel modules: one radio for the access point and one per station."""
         for module in self.programs.modules:
             run(["insmod", module])
+        if segments := self.plan.tcp.window_segments:
+            run(["insmod", self.programs.window, f"segments={segments}"])
         words = [f"radios={len(self.stations) + 1}", *queue_words(self.plan)]
         run(["insmod", self.programs.hwsim, *words])
 
@@ -91,6 +101,9 @@ class Radios:
         fields = medium.stations
         for number, name in enumerate(["ap", *self.stations]):
             said = f",{fields[name]}" if name in fields else ""
+            if medium.access != "dcf":
+                is_ap_of_aap = medium.access == "aap" and not number
+                said = f",access={'aap' if is_ap_of_aap else 'idle-sense'}{said}"
             if number and (attempts := self.plan.station.retry):
                 said = f",retry={attempts}{said}"
             if delay_ms := (self.plan.station if number else self.plan.ap).tx_status_delay_ms:
@@ -126,6 +139,7 @@ class Radios:
         known = self.associated()
         if lost := [name for name in self.stations if name not in known]:
             raise CellError(f"not associated before t0: {', '.join(lost)}")
+        categories.check(self.plan)
 
     def join_open(self, name: str) -> None:
         """Associate a station by cfg80211's own connect; again when a collision took an answer.
@@ -134,9 +148,10 @@ class Radios:
         an answer too, so the access point is asked.
         """
         iw = ["iw", "dev", f"wlan{station_number(name)}"]
+        frequency = str(channel(self.plan).frequency_mhz)
         for tries in range(1, JOIN_TRIES + 1):
             self.tries[name] = tries
-            attempt(inside(name, [*iw, "connect", "-w", SSID, str(FREQUENCY_MHZ)]))
+            attempt(inside(name, [*iw, "connect", "-w", SSID, frequency]))
             time.sleep(JOIN_SETTLE_S + self.plan.ap.tx_status_delay_ms / 1000)
             if name in self.associated():
                 return
@@ -146,7 +161,8 @@ class Radios:
     def join_wpa2(self, name: str) -> None:
         """Leave a station to wpa_supplicant; CellError if it has no keys in time."""
         conf = Path(f"/run/wpa_supplicant-{name}.conf")
-        conf.write_text(SUPPLICANT_CONF)
+        frequency = str(channel(self.plan).frequency_mhz)
+        conf.write_text(SUPPLICANT_CONF.replace("FREQUENCY", frequency))
         words = ["wpa_supplicant", "-D", "nl80211", "-i", f"wlan{station_number(name)}"]
         self.running.start(f"wpa_supplicant-{name}", inside(name, [*words, "-c", str(conf)]))
         self.tries[name] = 1
@@ -194,30 +210,48 @@ def queue_words(plan: Plan) -> list[str]:
 
 
 def air_words(medium: Medium) -> list[str]:
-    """What the scenario says of rates, categories, RTS and losses; the rest is dcfmedium's."""
+    """What the scenario says of rates, categories, RTS, losses and idle slots."""
     words = []
     if medium.rates != "fixed":
         words += ["--rates", medium.rates]
-    if medium.edca != "off":
-        words += ["--edca", medium.edca]
+    words += edca_words(medium.edca)
     if medium.rts >= 0:
         words += ["--rts", str(medium.rts)]
     if medium.channel != "ideal":
         words += ["--channel", medium.channel]
+    if medium.fec:
+        words += ["--fec", medium.fec]
+    if medium.idle_target:
+        words += ["--idle-target", f"{medium.idle_target:g}"]
     for pair in medium.hidden:
         words += ["--hidden", pair]
     return words
 
 
+def edca_words(edca: str) -> list[str]:
+    """Access categories: the same for all, or as hostapd has them for the access point and them."""
+    if edca == "off":
+        return []
+    if not hostapd.wanted(edca):
+        return ["--edca", edca]
+    own = hostapd.medium_list(hostapd.access_point(edca))
+    return ["--edca", hostapd.medium_list(hostapd.stations(edca)), "--edca", f"ap={own}"]
+
+
 def hostapd_conf(plan: Plan) -> str:
-    """802.11b; g where the kernel is to choose among its rates; n for A-MPDU sessions."""
-    medium, conf = plan.medium, HOSTAPD_CONF
+    """802.11b; g where the kernel is to choose among its rates; n or ac for A-MPDU sessions."""
+    medium, conf = plan.medium, HOSTAPD_CONF + f"channel={channel(plan).number}\n"
     if medium.rates == "kernel" and medium.phy.startswith("erp-"):
         conf = conf.replace("hw_mode=b", "hw_mode=g")
     if plan.sessions:
-        conf = conf.replace("hw_mode=b", "hw_mode=g") + "ieee80211n=1\n"
+        mode = "hw_mode=a" if plan.sessions_ac else "hw_mode=g"
+        conf = conf.replace("hw_mode=b", mode) + "ieee80211n=1\n"
+    if plan.sessions_ac:
+        conf += HOSTAPD_AC
     if plan.sessions or medium.edca != "off":
         conf = conf.replace("wmm_enabled=0", "wmm_enabled=1")
+    if hostapd.wanted(medium.edca):
+        conf += "".join(f"{line}\n" for line in hostapd.lines(medium.edca))
     if plan.ap.security == "wpa2":
         conf += HOSTAPD_WPA2
     return conf

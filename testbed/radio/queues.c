@@ -50,6 +50,9 @@ static bool aql[ROLES];
 module_param_array(aql, bool, NULL, 0444);
 MODULE_PARM_DESC(aql, "Limit the airtime of the frames in hardware (AQL)");
 
+/* Where a radio's struct radio_queues is in what mac80211_hwsim keeps of it: all are alike. */
+static size_t queues_offset;
+
 static unsigned int role(unsigned int idx)
 {
 	return min_t(unsigned int, idx, ROLES - 1);
@@ -65,9 +68,11 @@ void radio_queues_init(struct radio_queues *queues, struct ieee80211_hw *hw,
 		       radio_tx_fn tx)
 {
 	spin_lock_init(&queues->lock);
+	spin_lock_init(&queues->rates_lock);
 	queues->hw = hw;
 	queues->in_hardware = in_hardware;
 	queues->tx = tx;
+	queues_offset = (u8 *)queues - (u8 *)hw->priv;
 	/* The medium keeps the order of an A-MPDU session. */
 	ieee80211_hw_set(hw, SUPPORTS_REORDERING_BUFFER);
 	queues->hw_frames = min_t(unsigned int, hw_frames[role(idx)], HW_FRAMES_MAX);
@@ -217,8 +222,66 @@ static const struct hwsim_tx_rate_flag *first_mcs(const struct nlattr *attr)
 	return rate->idx >= 0 && rate->idx <= highest ? rate : NULL;
 }
 
-void radio_rate_sent(const struct nlattr *attr, struct ieee80211_tx_info *info)
+static struct radio_rate *rate_of(struct radio_queues *queues, const u8 *peer)
 {
+	return &queues->rates[(peer[3] ^ peer[4] ^ peer[5]) % RADIO_RATES];
+}
+
+/* The last attempt's rate is the frame's. */
+static void keep_rate(struct radio_queues *queues, struct sk_buff *skb)
+{
+	const struct ieee80211_hdr *hdr = (const struct ieee80211_hdr *)skb->data;
+	const struct ieee80211_tx_info *info = IEEE80211_SKB_CB(skb);
+	struct radio_rate *kept = rate_of(queues, hdr->addr1);
+	int i, last = -1;
+
+	for (i = 0; i < IEEE80211_TX_MAX_RATES && info->status.rates[i].idx >= 0; i++) {
+		if (info->status.rates[i].count)
+			last = i;
+	}
+	if (last < 0 || !ieee80211_is_data_present(hdr->frame_control))
+		return;
+	spin_lock_bh(&queues->rates_lock);
+	ether_addr_copy(kept->peer, hdr->addr1);
+	kept->band = info->band;
+	kept->rate = info->status.rates[last];
+	spin_unlock_bh(&queues->rates_lock);
+}
+
+void radio_sta_statistics(struct ieee80211_hw *hw, struct ieee80211_vif *vif,
+			  struct ieee80211_sta *sta, struct station_info *sinfo)
+{
+	struct radio_queues *queues = hw->priv + queues_offset;
+	const struct ieee80211_tx_rate *rate;
+	struct radio_rate kept;
+
+	spin_lock_bh(&queues->rates_lock);
+	kept = *rate_of(queues, sta->addr);
+	spin_unlock_bh(&queues->rates_lock);
+	if (!ether_addr_equal(kept.peer, sta->addr))
+		return;
+	rate = &kept.rate;
+	sinfo->txrate = (struct rate_info) { .bw = RATE_INFO_BW_20 };
+	if (rate->flags & IEEE80211_TX_RC_VHT_MCS) {
+		sinfo->txrate.flags = RATE_INFO_FLAGS_VHT_MCS;
+		sinfo->txrate.mcs = ieee80211_rate_get_vht_mcs(rate);
+		sinfo->txrate.nss = ieee80211_rate_get_vht_nss(rate);
+	} else if (rate->flags & IEEE80211_TX_RC_MCS) {
+		sinfo->txrate.flags = RATE_INFO_FLAGS_MCS;
+		sinfo->txrate.mcs = rate->idx;
+	} else {
+		sinfo->txrate.legacy =
+			hw->wiphy->bands[kept.band]->bitrates[rate->idx].bitrate;
+	}
+	if (rate->flags & IEEE80211_TX_RC_80_MHZ_WIDTH)
+		sinfo->txrate.bw = RATE_INFO_BW_80;
+	sinfo->filled |= BIT_ULL(NL80211_STA_INFO_TX_BITRATE);
+}
+
+void radio_rate_sent(struct radio_queues *queues, const struct nlattr *attr,
+		     struct sk_buff *skb)
+{
+	struct ieee80211_tx_info *info = IEEE80211_SKB_CB(skb);
 	const struct hwsim_tx_rate_flag *rate = first_mcs(attr);
 
 	/* hwsim's flags are mac80211's; with one stream VHT's index is the MCS. */
@@ -226,6 +289,7 @@ void radio_rate_sent(const struct nlattr *attr, struct ieee80211_tx_info *info)
 		info->status.rates[0].idx = rate->idx;
 		info->status.rates[0].flags = rate->flags;
 	}
+	keep_rate(queues, skb);
 	if (!(info->flags & IEEE80211_TX_CTL_AMPDU))
 		return;
 	/* Of each MPDU. */

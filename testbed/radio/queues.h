@@ -25,6 +25,8 @@ typedef void (*radio_tx_fn)(struct ieee80211_hw *hw,
  * @aggregate: so many frames of one station in its turn at most
  * @airtime: tell mac80211 the airtime of each station's data frames
  * @lock: one round of the stations at a time
+ * @rates_lock: of @rates
+ * @rates: at which rate the last frame was sent, by receiver; a newer one may take its place
  * @sent: the A-MPDU whose frames' TX statuses are coming
  * @received: the A-MPDU whose frames are coming in
  */
@@ -32,6 +34,14 @@ struct radio_ampdu {
 	u8 peer[ETH_ALEN];
 	ktime_t end;
 };
+
+struct radio_rate {
+	u8 peer[ETH_ALEN];
+	u8 band;
+	struct ieee80211_tx_rate rate;
+};
+
+#define RADIO_RATES	64
 
 struct radio_queues {
 	struct ieee80211_hw *hw;
@@ -41,6 +51,8 @@ struct radio_queues {
 	unsigned int aggregate;
 	bool airtime;
 	spinlock_t lock;	/* see above */
+	spinlock_t rates_lock;	/* see above */
+	struct radio_rate rates[RADIO_RATES];
 	struct radio_ampdu sent;
 	struct radio_ampdu received;
 };
@@ -62,13 +74,22 @@ static inline bool radio_queues_enabled(const struct radio_queues *queues)
 void radio_queues_pull(struct radio_queues *queues, u8 ac);
 
 /*
- * The rate that the medium's @attr names, four struct hwsim_tx_rate_flag of which the
+ * The rate of @skb, whose TX status is filled in, for radio_sta_statistics(). It is the one
+ * that the medium's @attr names, four struct hwsim_tx_rate_flag of which the
  * first counts: an MCS, for which mac80211_hwsim as shipped has no words. @attr may be
  * NULL; then the legacy rate stays.
  */
-void radio_rate_sent(const struct nlattr *attr, struct ieee80211_tx_info *info);
+void radio_rate_sent(struct radio_queues *queues, const struct nlattr *attr,
+		     struct sk_buff *skb);
 void radio_rate_received(const struct nlattr *attr,
 			 struct ieee80211_rx_status *status);
+
+/*
+ * The rate at which the last frame to a station was sent. Without that mac80211 tells the
+ * rate that its rate control has chosen, which the medium may have overruled.
+ */
+void radio_sta_statistics(struct ieee80211_hw *hw, struct ieee80211_vif *vif,
+			  struct ieee80211_sta *sta, struct station_info *sinfo);
 
 /* The end of @skb, whose TX status is filled in, off the list of frames in hardware. */
 void radio_queues_status(struct radio_queues *queues, struct sk_buff *skb);

@@ -14,7 +14,7 @@ import pytest
 from apbed.kernels import lab
 from apbed.kernels.cache import LabKernel
 from apbed.kernels.watchdog import Watchdog
-from apbed.papers.edca import Category, shares
+from apbed.papers.edca import Category, Radios, shares, windows
 from tests.medium.dcfmedium import BIN, saturate, statistics
 
 # An access point and two stations; `work` is what they do.
@@ -179,10 +179,10 @@ def test_tids_share_the_air_as_edca_says(lab_kernel: LabKernel, tmp_path: Path) 
     categories = []
     for kind in kinds.split(","):
         aifsn, low, high = (int(word) for word in kind.split(":"))
-        categories.append(Category(aifsn, tuple(min(low << k, high) for k in range(7))))
+        categories.append(Category(aifsn, windows(low, high, 7)))
     total = sum(counts)
     assert total > 4000
-    for count, share in zip(counts, shares(1, categories).successes, strict=True):
+    for count, share in zip(counts, shares([Radios(1, tuple(categories))]).successes, strict=True):
         chance = 4 * sqrt(total * share * (1 - share))
         assert abs(count - total * share) < 0.05 * total * share + chance
     assert_replayed(stats, tmp_path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""802.11n: mac80211 starts A-MPDU sessions, and knows the true rates and airtimes.
+"""802.11n and ac: mac80211 starts A-MPDU sessions, and knows the true rates and airtimes.
 
 Two stations at MCS 0 and 7, to which more is sent than the air can carry. With airtime fairness
 each gets as much air. The medium, which knows nothing of mac80211's sums, measures it. AQL is
@@ -51,11 +51,14 @@ every_s = 0.0002
 bytes = {PAYLOAD_BYTES}
 """
 
+FASTER = CELL.replace("count = 20000\nevery_s = 0.0002", "count = 35000\nevery_s = 0.00006")
+
 
 def outcome(tmp_path: Path, line: str, *settings: str) -> dict[str, Any]:
     """The run's summary, and of the whole run what the medium and mac80211 counted."""
     path = tmp_path / "aggregation.toml"
-    path.write_text(CELL)
+    # Twice 187 Mb/s, more than 802.11ac carries.
+    path.write_text(CELL if "medium.phy=vht80" not in settings else FASTER)
     (run,) = carried_out(path, tmp_path / "out", line, *settings)
     (directory,) = (tmp_path / "out" / "runs").iterdir()
     medium, queues = (
@@ -82,6 +85,23 @@ def test_equal_airtime_with_sessions(tmp_path: Path, line: str) -> None:
     # The longest A-MPDU, of 5.484 ms, is that of both: what precedes it is in proportion.
     assert found["goodput"][1] / found["goodput"][0] == pytest.approx(
         FAST_MBPS / SLOW_MBPS, rel=0.05
+    )
+
+
+def test_equal_airtime_on_ac(tmp_path: Path, line: str) -> None:
+    """802.11ac: 80 MHz at 5 GHz, MCS 0 and MCS 9."""
+    slow_mbps, fast_mbps = 29.3, 390.0
+    words = ("medium.phy=vht80", f"medium.stations=sta1,rate={slow_mbps}")
+    found = outcome(tmp_path, line, *words, "duration_s=2", "warmup_s=0.5")
+    slow, fast = (found["air_s"][name] for name in ("sta1", "sta2"))
+    assert fast == pytest.approx(slow, rel=0.05)
+    for name in ("sta1", "sta2"):
+        assert found["last"][name]["ampdu_sessions"] == 1
+        counted = found["last"][name]["airtime_tx_us"] - found["first"][name]["airtime_tx_us"]
+        assert counted / 1e6 == pytest.approx(found["air_s"][name], rel=0.05)
+    # Preambles take 1 % of the slow station's A-MPDUs of 5 ms, and 2 to 4 % of the other's.
+    assert found["goodput"][1] / found["goodput"][0] == pytest.approx(
+        fast_mbps / slow_mbps, rel=0.05
     )
 
 

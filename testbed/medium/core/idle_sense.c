@@ -73,6 +73,9 @@ void idle_sense_start(struct idle_sense *is, double window, double target)
 
 void idle_sense_hear(struct idle_sense *is, double idle_slots)
 {
+	/* Longer than any count lasts: nobody contended, so it tells nothing of contention. */
+	if (idle_slots > is->window)
+		return;
 	is->mean += (idle_slots - is->mean) / MEMORY;
 	if (++is->heard % TRANSMISSIONS)
 		return;

@@ -57,7 +57,10 @@ double aap_window(double target, double head_start);
 /* Begin with @window values. */
 void idle_sense_start(struct idle_sense *is, double window, double target);
 
-/* A transmission was heard after @idle_slots; adapts the window now and then. */
+/*
+ * A transmission was heard after @idle_slots; adapts the window now and then. A gap longer than
+ * the window is passed over: a cell with pauses would else be taken for one without contention.
+ */
 void idle_sense_hear(struct idle_sense *is, double idle_slots);
 
 /* A count uniform over the window; one between whole numbers by chance. */

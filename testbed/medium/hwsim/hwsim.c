@@ -202,8 +202,8 @@ static const enum edca_category category_order[EDCA_CATEGORIES] = {
 };
 
 /* The first station of a new radio; -1 if there is no room for it. */
-static int add_radio(struct front_end *fe,
-		     const struct mac_station_config *config)
+static int add_radio(struct front_end *fe, const struct mac_station_config *config,
+		     const struct edca_parameters *categories)
 {
 	int first = fe->mac.n_stations;
 
@@ -215,7 +215,7 @@ static int add_radio(struct front_end *fe,
 		enum edca_category category = category_order[i];
 		struct mac_station_config station = *config;
 
-		edca_apply(&fe->options.categories[category], category, &station);
+		edca_apply(&categories[category], category, &station);
 		station.radio = first / EDCA_CATEGORIES + 1;
 		if (i)
 			snprintf(station.name, sizeof(station.name), "%.*s-%s",
@@ -262,7 +262,7 @@ static int sender_of(struct front_end *fe, const struct hwsim_frame *frame)
 		return from;
 	name_after_address(&config);
 	config.freq = frame->freq;
-	return add_radio(fe, &config);
+	return add_radio(fe, &config, fe->options.categories[MAC_MAX_STATIONS]);
 }
 
 static void set_channel(struct front_end *fe, int station, unsigned int freq)
@@ -472,7 +472,7 @@ int hwsim_command(int argc, char **argv)
 	hwsim_parse_options(&fe.options, argc, argv);
 	mac_init(&fe.mac, &fe.options.config, &hwsim_ops, &fe);
 	for (int i = 0; i < fe.options.n_stations; i++) {
-		add_radio(&fe, &fe.options.stations[i]);
+		add_radio(&fe, &fe.options.stations[i], fe.options.categories[i]);
 		trace_writer_station(&fe.options.trace, &fe.options.stations[i]);
 	}
 	check_names(&fe.mac);

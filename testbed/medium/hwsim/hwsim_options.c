@@ -42,11 +42,13 @@ MAC_OPTIONS_HELP
 "                    May be repeated; other radios get the defaults\n"
 "  --wmediumd FILE   radios and links of a configuration file of wmediumd, as\n"
 "                    `dcfmedium wmediumd FILE` prints them\n"
-"  --edca PARAMETERS access categories of all radios, by the frames' TID:\n"
+"  --edca [NAME=]PARAMETERS\n"
+"                    access categories of all radios, by the frames' TID:\n"
 "                    `default`, the standard's four; or\n"
 "                    AIFSN:CWMIN:CWMAX[:TXOP_US] for background, best effort,\n"
 "                    video and voice, separated by commas. `off`: none, as\n"
-"                    without this option\n"
+"                    without this option. May be repeated: with NAME= for the\n"
+"                    --station of that name alone\n"
 "  --stats FILE      where SIGTERM writes the statistics (JSON)\n"
 "  --pcap FILE       write every attempt as pcapng with radiotap headers;\n"
 "                    those that collided are on the second interface\n"
@@ -61,7 +63,9 @@ struct words {
 	const char *stations[MAC_MAX_STATIONS];
 	int n_stations;
 	const char *wmediumd;
-	const char *edca;
+	const char *edca;	/* of all radios */
+	const char *edca_of[MAC_MAX_STATIONS];	/* NAME=PARAMETERS */
+	int n_edca_of;
 	const char *stats;
 	const char *pcap;
 	const char *record;
@@ -73,6 +77,16 @@ static void take_station(struct words *words, const char *text)
 	if (words->n_stations == MAC_MAX_STATIONS)
 		usage_error("more than %d --station", MAC_MAX_STATIONS);
 	words->stations[words->n_stations++] = text;
+}
+
+static void take_edca(struct words *words, const char *text)
+{
+	if (!strchr(text, '='))
+		words->edca = text;
+	else if (words->n_edca_of == MAC_MAX_STATIONS)
+		usage_error("more than %d --edca", MAC_MAX_STATIONS);
+	else
+		words->edca_of[words->n_edca_of++] = text;
 }
 
 /* Whether the kernel's rate control has the say. */
@@ -111,7 +125,7 @@ static void take_option(struct hwsim_options *options, struct words *words,
 		words->wmediumd = optarg;
 		break;
 	case 'q':
-		words->edca = optarg;
+		take_edca(words, optarg);
 		break;
 	case 'o':
 		words->stats = optarg;
@@ -170,18 +184,49 @@ static void parse_stations(struct hwsim_options *options,
 		check_station(&options->config, &options->stations[i]);
 }
 
+static void parse_categories(const char *text, const struct phy_profile *phy,
+			     struct edca_parameters categories[EDCA_CATEGORIES])
+{
+	if (edca_parse(text, phy, categories) != EDCA_CATEGORIES)
+		usage_error("--edca: '%s' has not all of background, best effort, video and voice",
+			    text);
+}
+
+/* NAME=PARAMETERS: of the station of that name. */
+static void parse_edca_of(struct hwsim_options *options, const char *text)
+{
+	size_t length = strcspn(text, "=");
+
+	for (int i = 0; i < options->n_stations; i++) {
+		const char *name = options->stations[i].name;
+
+		if (strlen(name) == length && !strncmp(name, text, length)) {
+			parse_categories(text + length + 1, options->config.phy,
+					 options->categories[i]);
+			return;
+		}
+	}
+	usage_error("--edca: %s: there is no such --station", text);
+}
+
 /* Each radio becomes a station for each category, all four of them. */
-static void parse_edca(struct hwsim_options *options, const char *text)
+static void parse_edca(struct hwsim_options *options, const struct words *words)
 {
 	const struct mac_station_config *plain = &options->defaults;
 
-	options->edca = true;
-	if (edca_parse(text, options->config.phy, options->categories) !=
-	    EDCA_CATEGORIES)
-		usage_error("--edca: '%s' has not all of background, best effort, video and voice",
-			    text);
+	options->edca = words->edca && strcmp(words->edca, "off");
+	if (!options->edca && words->n_edca_of)
+		usage_error("--edca: %s: needs an --edca for all others, too",
+			    words->edca_of[0]);
+	if (!options->edca)
+		return;
 	if (options->n_stations > HWSIM_EDCA_RADIOS)
 		usage_error("--edca: more than %d --station", HWSIM_EDCA_RADIOS);
+	for (int i = 0; i <= MAC_MAX_STATIONS; i++)
+		parse_categories(words->edca, options->config.phy,
+				 options->categories[i]);
+	for (int i = 0; i < words->n_edca_of; i++)
+		parse_edca_of(options, words->edca_of[i]);
 	for (int i = 0; i < options->n_stations; i++) {
 		const struct mac_station_config *s = &options->stations[i];
 
@@ -235,8 +280,7 @@ void hwsim_parse_options(struct hwsim_options *options, int argc, char **argv)
 		usage_error("hwsim needs --phy; there are %s", phy_names());
 	check_mac_options(&options->config);
 	parse_stations(options, &words);
-	if (words.edca && strcmp(words.edca, "off"))
-		parse_edca(options, words.edca);
+	parse_edca(options, &words);
 	if (words.stats)
 		options->stats = open_stats(words.stats);
 	trace_writer_begin(&options->trace, words.pcap, &words.mac);

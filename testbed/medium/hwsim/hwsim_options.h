@@ -19,7 +19,8 @@ struct hwsim_options {
 	struct mac_station_config stations[MAC_MAX_STATIONS];
 	int n_stations;
 	bool edca;	/* each radio has the four access categories */
-	struct edca_parameters categories[EDCA_CATEGORIES];
+	/* Of stations[i]; the last are those of radios not declared. */
+	struct edca_parameters categories[MAC_MAX_STATIONS + 1][EDCA_CATEGORIES];
 	bool losses_from_mark;	/* before it the channel is ideal */
 	FILE *stats;	/* NULL: not wanted */
 	struct trace_writer trace;

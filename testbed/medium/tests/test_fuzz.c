@@ -254,7 +254,8 @@ static struct trial trial_begin(bool modern, int *failures)
 	fe->options.defaults.cw_min = 16;
 	fe->options.defaults.cw_max = 1024;
 	fe->options.edca = modern;
-	edca_defaults(fe->options.config.phy, fe->options.categories);
+	edca_defaults(fe->options.config.phy,
+		      fe->options.categories[MAC_MAX_STATIONS]);
 	fe->options.config.kernel_rates = modern;
 	fe->options.config.channel.kind = modern ? CHANNEL_SNR : CHANNEL_IDEAL;
 	fe->options.config.channel.snr_db = 15;
