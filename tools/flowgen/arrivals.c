@@ -15,8 +15,7 @@
 
 #define OFFSET_MAX_S	1e7	/* a double keeps every nanosecond up to it */
 
-/* Returns false for a line that is no arrival. */
-static bool parse_arrival(const char *line, struct flow_plan *plan)
+bool arrival_parse(const char *line, struct flow_plan *plan)
 {
 	char id[ID_MAX + 2], dir[5], bytes[19];
 	double offset;
@@ -55,7 +54,7 @@ void arrivals_start(struct loop *loop, const char *path,
 
 		number++;
 		plan.start_ns = origin;
-		if (!parse_arrival(line, &plan))
+		if (!arrival_parse(line, &plan))
 			die(0, "%s line %d: expected ID up|down BYTES OFFSET, like t1 up 9000 0.5",
 			    path, number);
 		flow_start(loop, &plan);

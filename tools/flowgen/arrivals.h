@@ -15,4 +15,7 @@
 void arrivals_start(struct loop *loop, const char *path,
 		    const struct flow_plan *common);
 
+/* Fills in a line's flow, OFFSET after plan->start_ns. Returns false for one that is no arrival. */
+bool arrival_parse(const char *line, struct flow_plan *plan);
+
 #endif

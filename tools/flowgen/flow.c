@@ -9,8 +9,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sockios.h>
+#include <linux/tcp.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,12 +104,8 @@ static void set_wake(struct flow *flow)
  */
 static void account_sender(struct flow *flow)
 {
-	struct tcp_info info = { };
-	socklen_t length = sizeof(info);
 	int unacked = 0;
 
-	if (!getsockopt(flow->act.fd, IPPROTO_TCP, TCP_INFO, &info, &length))
-		flow->rec.retrans = info.tcpi_total_retrans;
 	if (ioctl(flow->act.fd, SIOCOUTQ, &unacked))
 		return;
 	/* The FIN is the last of what is not acknowledged. */
@@ -117,6 +113,21 @@ static void account_sender(struct flow *flow)
 		unacked--;
 	if ((uint64_t)unacked <= flow->handed)
 		flow->rec.bytes = flow->handed - unacked;
+}
+
+/* What TCP has counted of a flow, at either end. */
+static void account_segments(struct flow *flow)
+{
+	struct tcp_info info = { };
+	socklen_t length = sizeof(info);
+
+	if (getsockopt(flow->act.fd, IPPROTO_TCP, TCP_INFO, &info, &length))
+		return;
+	flow->rec.segments = flow->rec.sender ? info.tcpi_data_segs_out : info.tcpi_data_segs_in;
+	if (!flow->rec.sender)
+		return;
+	flow->rec.retrans = info.tcpi_total_retrans;
+	flow->rec.mss = info.tcpi_snd_mss;
 }
 
 static void abort_connection(int fd)
@@ -129,6 +140,7 @@ static void abort_connection(int fd)
 static void conclude(struct loop *loop, struct flow *flow, int64_t end)
 {
 	if (flow->act.fd >= 0) {
+		account_segments(flow);
 		if (flow->rec.sender)
 			account_sender(flow);
 		if (!flow->plan.bytes || flow->rec.error[0] || end == UNSET)
@@ -138,6 +150,8 @@ static void conclude(struct loop *loop, struct flow *flow, int64_t end)
 	flow->rec.end = end;
 	record_flow(loop->out_fd, &flow->rec);
 	flow->act.done = true;
+	if (flow->plan.over)
+		flow->plan.over(loop, flow->plan.owner);
 }
 
 static void fail(struct loop *loop, struct flow *flow, const char *what, int error)
@@ -423,6 +437,7 @@ static void flow_interrupt(struct loop *loop, struct activity *act)
 {
 	struct flow *flow = flow_of(act);
 
+	flow->plan.over = NULL;
 	if (flow->rec.id[0])
 		conclude(loop, flow, UNSET);
 }
@@ -446,6 +461,8 @@ static struct flow *flow_new(bool client)
 	flow->rec.first_byte = UNSET;
 	flow->rec.end = UNSET;
 	flow->rec.retrans = UNSET;
+	flow->rec.segments = UNSET;
+	flow->rec.mss = UNSET;
 	return flow;
 }
 

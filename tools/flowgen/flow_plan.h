@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <sys/socket.h>
 
+#include "loop.h"
 #include "record.h"
 
 #define CC_MAX	16		/* TCP_CA_NAME_MAX */
@@ -20,6 +21,9 @@ struct flow_plan {
 	char congestion_control[CC_MAX];/* the sender's; "": system default */
 	struct sockaddr_storage peer;
 	socklen_t peer_length;
+	/* Told when it is over, unless by a signal; may be NULL. */
+	void (*over)(struct loop *loop, void *owner);
+	void *owner;
 };
 
 /* Letters, digits and -._: only, so that ids need no quoting anywhere. */

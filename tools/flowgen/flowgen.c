@@ -19,6 +19,7 @@
 #include "die.h"
 #include "flow.h"
 #include "loop.h"
+#include "pages.h"
 #include "pulse.h"
 #include "record.h"
 #include "serve.h"
@@ -32,8 +33,10 @@ static const char usage_text[] =
 "                [--interval S] [--out FILE]\n"
 "  flowgen run   --list FILE --host ADDR --port PORT [--start-at T] [--cc NAME]\n"
 "                [--interval S] [--out FILE]\n"
-"  flowgen pulse --id ID --host ADDR --port PORT --count N --every S --bytes B\n"
-"                [--datagrams K] [--echo] [--start-at T] [--interval S]\n"
+"  flowgen run   --pages FILE --host ADDR --port PORT [--start-at T] [--cc NAME]\n"
+"                [--interval S] [--out FILE]\n"
+"  flowgen pulse --id ID --host ADDR --port PORT (--count N | --bursts FILE)\n"
+"                --every S --bytes B [--datagrams K] [--echo] [--start-at T] [--interval S]\n"
 "                [--out FILE]\n"
 "  flowgen tap   --dev DEVICE [--interval S] [--out FILE]\n"
 "\n"
@@ -42,6 +45,8 @@ static const char usage_text[] =
 "       After --seconds both ends stop at once; --bytes waits for the last byte.\n"
 "       --list makes one flow for each line \"ID up|down BYTES OFFSET\" of a file; it\n"
 "       starts OFFSET seconds after --start-at.\n"
+"       --pages makes them one after the other: lines \"ID up|down BYTES THINK\", a page\n"
+"       THINK seconds after the one before is there; \"-\" is the same page as above.\n"
 "pulse  sends N datagrams of B bytes, one every S seconds; with --datagrams N frames of K\n"
 "       datagrams each. With --echo, a ping, the server sends each datagram back.\n"
 "tap    writes when a pulse's datagrams leave a device of this machine, until SIGTERM.\n"
@@ -56,6 +61,8 @@ static const char usage_text[] =
 "  -n, --bytes N       how much to send; k, M, G stand for 10^3, 10^6, 10^9\n"
 "  -l, --list FILE     flows to make, one on each line\n"
 "      --count N       datagrams, or frames\n"
+"      --pages FILE    pages to fetch, one object on each line\n"
+"      --bursts FILE   when to send: lines \"OFFSET COUNT\", in s after the start\n"
 "      --datagrams K   datagrams of a frame, 1 to 1000 (default 1)\n"
 "      --echo          have each datagram sent back\n"
 "      --every S       seconds from one datagram to the next\n"
@@ -70,7 +77,7 @@ static const char usage_text[] =
 "pulse those it was to send. TCP's sender writes its round-trip time five times in each\n"
 "interval, in us. The receiver or tap of a pulse writes how long each frame took, by its\n"
 "slowest datagram; for this both ends must have the same clock. A ping's sender writes\n"
-"how long each took there and back. On SIGTERM flowgen writes what it knows so far, with\n"
+"how long each took there and back, and back alone; the server how long there (\"turn\"). On SIGTERM flowgen writes what it knows so far, with\n"
 "\"end_s\": null, and ends. Exit code: 0, 1 when a flow failed, 2 for bad usage.\n"
 "\n"
 "Examples:\n"
@@ -83,7 +90,7 @@ static const char usage_text[] =
 struct options {
 	const char *id, *host, *port, *bind, *dir, *seconds, *bytes, *count;
 	const char *every, *start_at, *cc, *interval, *out, *list, *dev;
-	const char *datagrams, *echo;
+	const char *datagrams, *echo, *pages, *bursts;
 };
 
 static void __attribute__((noreturn, format(printf, 1, 2)))
@@ -208,10 +215,12 @@ static void command_run(struct loop *loop, const struct options *opt)
 
 	need("run", "--host", opt->host);
 	need("run", "--port", opt->port);
-	if (!opt->list)
+	if (opt->list && opt->pages)
+		misuse("give --list or --pages");
+	if (!opt->list && !opt->pages)
 		plan_one(&plan, opt);
 	else if (opt->id || opt->dir || opt->seconds || opt->bytes)
-		misuse("--list says what --id, --dir, --seconds and --bytes would");
+		misuse("--list and --pages say what --id, --dir, --seconds and --bytes would");
 	plan.start_ns = start_time(opt);
 	if (opt->cc) {
 		if (!opt->cc[0] || strlen(opt->cc) >= CC_MAX)
@@ -221,6 +230,8 @@ static void command_run(struct loop *loop, const struct options *opt)
 	resolve(opt, SOCK_STREAM, &plan.peer, &plan.peer_length);
 	if (opt->list)
 		arrivals_start(loop, opt->list, &plan);
+	else if (opt->pages)
+		pages_start(loop, opt->pages, &plan);
 	else
 		flow_start(loop, &plan);
 }
@@ -232,7 +243,8 @@ static void command_pulse(struct loop *loop, const struct options *opt)
 	need("pulse", "--id", opt->id);
 	need("pulse", "--host", opt->host);
 	need("pulse", "--port", opt->port);
-	need("pulse", "--count", opt->count);
+	if (!opt->count == !opt->bursts)
+		misuse("pulse needs either --count or --bursts");
 	need("pulse", "--every", opt->every);
 	need("pulse", "--bytes", opt->bytes);
 	copy_id(plan.id, opt->id);
@@ -241,7 +253,10 @@ static void command_pulse(struct loop *loop, const struct options *opt)
 	plan.echo = opt->echo;
 	if (plan.echo && plan.datagrams > 1)
 		misuse("--echo answers single datagrams; leave out --datagrams");
-	plan.count = parse_count("--count", opt->count, 1, UINT32_MAX / plan.datagrams);
+	if (opt->bursts)
+		plan.bursts = pulse_bursts(opt->bursts, &plan.count);
+	else
+		plan.count = parse_count("--count", opt->count, 1, UINT32_MAX / plan.datagrams);
 	plan.every_ns = parse_seconds("--every", opt->every, 0);
 	plan.bytes = parse_count("--bytes", opt->bytes,
 				 sizeof(struct pulse_header) + strlen(plan.id),
@@ -263,8 +278,8 @@ static const struct command {
 	const char *options;		/* the ones it takes */
 } commands[] = {
 	{ "serve", command_serve, "pbIoh" },
-	{ "run", command_run, "icpdtnlTCIoh" },
-	{ "pulse", command_pulse, "icpNEnMeTIoh" },
+	{ "run", command_run, "icpdtnlPTCIoh" },
+	{ "pulse", command_pulse, "icpNBEnMeTIoh" },
 	{ "tap", command_tap, "DIoh" },
 };
 
@@ -280,6 +295,7 @@ static void parse_options(const struct command *command, int argc, char **argv,
 		{ "every", 1, NULL, 'E' }, { "start-at", 1, NULL, 'T' },
 		{ "cc", 1, NULL, 'C' }, { "interval", 1, NULL, 'I' },
 		{ "datagrams", 1, NULL, 'M' }, { "echo", 0, NULL, 'e' },
+		{ "pages", 1, NULL, 'P' }, { "bursts", 1, NULL, 'B' },
 		{ "out", 1, NULL, 'o' }, { "help", 0, NULL, 'h' },
 		{ },
 	};
@@ -290,6 +306,7 @@ static void parse_options(const struct command *command, int argc, char **argv,
 		['T'] = &opt->start_at, ['C'] = &opt->cc, ['l'] = &opt->list,
 		['I'] = &opt->interval, ['o'] = &opt->out, ['D'] = &opt->dev,
 		['M'] = &opt->datagrams, ['e'] = &opt->echo,
+		['P'] = &opt->pages, ['B'] = &opt->bursts,
 	};
 	int c, i;
 

@@ -2,8 +2,8 @@
 /*
  * Both ends of a pulse. The sender keeps an absolute schedule. The receiver
  * knows a pulse by source address and id; it is over when its last datagram
- * came, or at SIGTERM with an unknown end. A ping has no receiver: the other
- * end answers each datagram and forgets it.
+ * came, or at SIGTERM with an unknown end. A ping is its own receiver: the
+ * other end counts and times each datagram and sends it back.
  */
 #include <endian.h>
 #include <errno.h>
@@ -37,7 +37,10 @@ struct pulse {
 	int64_t next_flush;		/* ping: when its delays are written down */
 	struct frame frames[FRAMES];	/* receiver: not whole yet, by number */
 	int64_t delays[DELAYS_MAX];	/* receiver: not written down yet */
+	int64_t returns[DELAYS_MAX];	/* ping: of the same, the ways back */
 	unsigned int delayed;
+	const struct pulse_burst *burst;/* sender: the one it is in, if there are any */
+	uint32_t burst_sent;		/* frames of it */
 };
 
 static struct pulse *pulse_of(struct activity *act)
@@ -50,6 +53,9 @@ static void flush_delays(struct loop *loop, struct pulse *pulse, int64_t now)
 	if (pulse->delayed)
 		record_delays(loop->out_fd, &pulse->rec, now, pulse->delays,
 			      pulse->delayed);
+	if (pulse->delayed && pulse->plan.echo)
+		record_returns(loop->out_fd, &pulse->rec, now, pulse->returns,
+			       pulse->delayed);
 	pulse->delayed = 0;
 }
 
@@ -85,6 +91,8 @@ static struct pulse *pulse_new(const char *id)
 	pulse->rec.first_byte = UNSET;
 	pulse->rec.end = UNSET;
 	pulse->rec.retrans = UNSET;
+	pulse->rec.segments = UNSET;
+	pulse->rec.mss = UNSET;
 	return pulse;
 }
 
@@ -148,6 +156,9 @@ static void note_answer(struct loop *loop, struct pulse *pulse, const struct pul
 		flush_delays(loop, pulse, now);
 		pulse->next_flush = flow_next_sample(loop->interval_ns, pulse->rec.start, now);
 	}
+	if (pulse->delayed == DELAYS_MAX)
+		flush_delays(loop, pulse, now);
+	pulse->returns[pulse->delayed] = now - (int64_t)be64toh(header->turned_ns);
 	note_delay(loop, pulse, now - (int64_t)be64toh(header->sent_ns));
 }
 
@@ -175,6 +186,16 @@ static void answer_ready(struct loop *loop, struct activity *act, uint32_t event
 		die(errno, "pulse %s: cannot receive", pulse->rec.id);
 }
 
+/* The moment of the frame after this one. */
+static int64_t next_frame(struct pulse *pulse, int64_t this_one)
+{
+	if (!pulse->burst || ++pulse->burst_sent < pulse->burst->count)
+		return this_one + pulse->plan.every_ns;
+	pulse->burst++;
+	pulse->burst_sent = 0;
+	return pulse->rec.start + pulse->burst->offset_ns;
+}
+
 static void pulse_wake(struct loop *loop, struct activity *act, int64_t now)
 {
 	struct pulse *pulse = pulse_of(act);
@@ -192,8 +213,9 @@ static void pulse_wake(struct loop *loop, struct activity *act, int64_t now)
 			conclude(loop, pulse, UNSET);
 			return;
 		}
-		if (++pulse->sent % plan->datagrams == 0)
-			act->wake_ns += plan->every_ns;
+		if (++pulse->sent % plan->datagrams == 0 &&
+		    pulse->sent < plan->count * plan->datagrams)
+			act->wake_ns = next_frame(pulse, act->wake_ns);
 	}
 	if (pulse->sent < plan->count * plan->datagrams)
 		return;
@@ -214,6 +236,9 @@ void pulse_start(struct loop *loop, const struct pulse_plan *plan)
 	pulse->act.wake_ns = plan->start_ns > now ? plan->start_ns : now;
 	pulse->rec.start = pulse->act.wake_ns;
 	pulse->rec.connected = pulse->act.wake_ns;
+	pulse->burst = plan->bursts;
+	if (pulse->burst)
+		pulse->act.wake_ns += pulse->burst->offset_ns;
 	pulse->act.fd = socket(plan->peer.ss_family,
 			       SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (pulse->act.fd < 0 ||
@@ -301,8 +326,21 @@ void pulse_arrived(struct loop *loop, const char *datagram, size_t length,
 		conclude(loop, pulse, now_ns());
 }
 
+/* Where a ping turns, its requests are counted and timed as a pulse's datagrams are. */
+static void note_turn(struct loop *loop, const struct pulse_header *header, const char *id,
+		      size_t length, const struct sockaddr_storage *peer, socklen_t peer_length)
+{
+	struct pulse *pulse = find_pulse(loop, id, peer, peer_length);
+
+	pulse->rec.turn = true;
+	pulse->rec.bytes += length;
+	note_delay(loop, pulse, now_ns() - (int64_t)be64toh(header->sent_ns));
+	if (be32toh(header->sequence) + 1 == be32toh(header->count))
+		conclude(loop, pulse, now_ns());
+}
+
 /* Sends a ping's datagram back, marked: two servers never answer each other. */
-static bool answered(int fd, char *datagram, size_t length,
+static bool answered(struct loop *loop, int fd, char *datagram, size_t length,
 		     const struct sockaddr_storage *peer, socklen_t peer_length)
 {
 	struct pulse_header header;
@@ -311,7 +349,9 @@ static bool answered(int fd, char *datagram, size_t length,
 	if (!datagram_id(datagram, length, &header, id) || !header.echo)
 		return false;
 	if (be16toh(header.echo) == ECHO_REQUEST) {
+		note_turn(loop, &header, id, length, peer, peer_length);
 		header.echo = htobe16(ECHO_ANSWER);
+		header.turned_ns = htobe64(now_ns());
 		memcpy(datagram, &header, sizeof(header));
 		sendto(fd, datagram, length, 0, (const struct sockaddr *)peer, peer_length);
 	}
@@ -333,7 +373,7 @@ static void counter_ready(struct loop *loop, struct activity *act,
 		length = sizeof(peer);
 		got = recvfrom(act->fd, datagram, sizeof(datagram), 0,
 			       (struct sockaddr *)&peer, &length);
-		if (got >= 0 && answered(act->fd, datagram, got, &peer, length))
+		if (got >= 0 && answered(loop, act->fd, datagram, got, &peer, length))
 			continue;
 		if (got >= 0) {
 			pulse_arrived(loop, datagram, got, &peer, length, false);

@@ -26,9 +26,16 @@ struct pulse_header {
 	uint16_t datagrams;		/* that leave at one moment: a frame */
 	uint16_t echo;			/* 0, or one of enum pulse_echo */
 	uint64_t sent_ns;		/* CLOCK_MONOTONIC of the sender's machine */
+	uint64_t turned_ns;		/* of an answer: when the request came; CLOCK_MONOTONIC */
 } __attribute__((packed));
 
 enum pulse_echo { ECHO_REQUEST = 1, ECHO_ANSWER };
+
+/* A talk spurt: so many frames, from so long after the start. */
+struct pulse_burst {
+	int64_t offset_ns;
+	uint32_t count;
+};
 
 struct pulse_plan {
 	char id[ID_MAX + 1];
@@ -38,9 +45,16 @@ struct pulse_plan {
 	uint32_t datagrams;		/* of each frame */
 	uint32_t bytes;			/* UDP payload of each datagram */
 	bool echo;			/* a ping: the other end answers each */
+	const struct pulse_burst *bursts;	/* NULL: one frame every every_ns */
 	struct sockaddr_storage peer;
 	socklen_t peer_length;
 };
+
+/*
+ * Reads lines "OFFSET COUNT", times rising, with all frames of one before the next; tells how
+ * many frames they are. Dies when a line is not one. The result is never freed.
+ */
+const struct pulse_burst *pulse_bursts(const char *path, uint32_t *frames);
 
 void pulse_start(struct loop *loop, const struct pulse_plan *plan);
 

@@ -21,11 +21,20 @@ int64_t now_ns(void)
 	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
 }
 
-struct time_text { char text[32]; };
+struct value_text { char text[32]; };
 
-static struct time_text seconds(int64_t ns)
+static struct value_text count(int64_t value)
 {
-	struct time_text out = { "null" };
+	struct value_text out = { "null" };
+
+	if (value != UNSET)
+		snprintf(out.text, sizeof(out.text), "%lld", (long long)value);
+	return out;
+}
+
+static struct value_text seconds(int64_t ns)
+{
+	struct value_text out = { "null" };
 
 	if (ns != UNSET)
 		snprintf(out.text, sizeof(out.text), "%lld.%09lld",
@@ -38,6 +47,8 @@ static const char *side(const struct record *rec)
 {
 	if (rec->tap)
 		return "tap";
+	if (rec->turn)
+		return "turn";
 	return rec->sender ? "sender" : "receiver";
 }
 
@@ -66,24 +77,22 @@ void record_sample(int fd, const struct record *rec, int64_t at)
 
 void record_flow(int fd, const struct record *rec)
 {
-	char error[sizeof(rec->error) + 2] = "null", retrans[24] = "null";
-	char line[640];
+	char error[sizeof(rec->error) + 2] = "null";
+	char line[768];
 	int length;
 
 	/* ids and error texts hold nothing that JSON would have escaped */
 	if (rec->error[0])
 		snprintf(error, sizeof(error), "\"%s\"", rec->error);
-	if (rec->retrans != UNSET)
-		snprintf(retrans, sizeof(retrans), "%lld",
-			 (long long)rec->retrans);
 	length = snprintf(line, sizeof(line),
 			  "{\"schema\":1,\"event\":\"flow\",\"id\":\"%s\",\"dir\":\"%s\",\"side\":\"%s\",\"bytes\":%llu,"
-			  "\"start_s\":%s,\"connected_s\":%s,\"first_byte_s\":%s,\"end_s\":%s,\"retrans\":%s,\"error\":%s}\n",
+			  "\"start_s\":%s,\"connected_s\":%s,\"first_byte_s\":%s,\"end_s\":%s,\"retrans\":%s,\"segments\":%s,\"mss\":%s,\"error\":%s}\n",
 			  rec->id, rec->dir == DIR_UP ? "up" : "down", side(rec),
 			  (unsigned long long)rec->bytes,
 			  seconds(rec->start).text, seconds(rec->connected).text,
 			  seconds(rec->first_byte).text, seconds(rec->end).text,
-			  retrans, error);
+			  count(rec->retrans).text, count(rec->segments).text,
+			  count(rec->mss).text, error);
 	put_line(fd, line, length);
 }
 
@@ -109,6 +118,12 @@ void record_delays(int fd, const struct record *rec, int64_t at,
 		   const int64_t *delays, unsigned int count)
 {
 	put_us(fd, rec, "delays", at, delays, count);
+}
+
+void record_returns(int fd, const struct record *rec, int64_t at,
+		    const int64_t *delays, unsigned int count)
+{
+	put_us(fd, rec, "returns", at, delays, count);
 }
 
 void record_rtts(int fd, const struct record *rec, int64_t at,

@@ -22,12 +22,15 @@ struct record {
 	enum direction dir;
 	int sender;		/* this end sends */
 	int tap;		/* neither end: seen on its way */
+	int turn;		/* of a ping: where it was sent back */
 	uint64_t bytes;		/* payload: read, or acknowledged by the peer */
 	int64_t start;
 	int64_t connected;
 	int64_t first_byte;
 	int64_t end;		/* UNSET: the flow was cut short */
 	int64_t retrans;	/* segments, TCP_INFO total_retrans; sender only */
+	int64_t segments;	/* with payload: sent, retransmissions too, or received */
+	int64_t mss;		/* bytes of a full one's payload; sender only */
 	char error[96];		/* empty: none */
 };
 
@@ -45,6 +48,10 @@ void record_flow(int fd, const struct record *rec);
  */
 void record_delays(int fd, const struct record *rec, int64_t at,
 		   const int64_t *delays, unsigned int count);
+
+/* Of pings that came before AT: the delays, in ns, of their ways back. */
+void record_returns(int fd, const struct record *rec, int64_t at,
+		    const int64_t *delays, unsigned int count);
 
 /* TCP's smoothed round-trip times, in ns, sampled before AT; at most DELAYS_MAX. */
 void record_rtts(int fd, const struct record *rec, int64_t at,

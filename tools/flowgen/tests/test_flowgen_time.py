@@ -351,7 +351,8 @@ def test_a_sender_knows_its_round_trip_time(out: Path) -> None:
 
 
 def test_a_ping_takes_both_ways(out: Path) -> None:
-    """20 ms there, and nothing but its own 92 bytes at 200 Mb/s back; the server says nothing."""
+    """20 ms there, and nothing but its own 92 bytes at 200 Mb/s back; the server
+    times the way there."""
     (ours,) = (lines(out / "ping.client"),)
     sent, answered = (entry for entry in ours if entry["event"] == "flow")
     assert (sent["side"], answered["side"]) == ("sender", "receiver")
@@ -362,7 +363,14 @@ def test_a_ping_takes_both_ways(out: Path) -> None:
     delays = [us for entry in records for us in entry["us"]]
     for us in delays:
         assert us == pytest.approx(20_000 + 2 * 106 * 8 / RATE_MBPS, abs=MS * 1e6)
-    assert "p" not in {entry["id"] for entry in lines(out / "far.server")}
+    turned = [entry for entry in lines(out / "far.server") if entry["id"] == "p"]
+    assert {entry["side"] for entry in turned} == {"turn"}
+    there = [us for entry in turned if entry["event"] == "delays" for us in entry["us"]]
+    back = [us for entry in ours if entry["event"] == "returns" for us in entry["us"]]
+    assert len(there) == len(back) == len(delays)
+    for us, way_there, way_back in zip(delays, there, back, strict=True):
+        assert us == pytest.approx(way_there + way_back, abs=2)
+        assert way_there == pytest.approx(20_000 + 106 * 8 / RATE_MBPS, abs=MS * 1e6)
 
 
 def test_a_frame_takes_as_long_as_its_slowest_datagram(out: Path) -> None:
