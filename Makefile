@@ -33,10 +33,11 @@ tc: setup			## build the iproute2 plugins
 lab-kernel: setup		## build the default lab kernel, once per user
 	@$(APBED) kernel build $(LINE)
 
-modules: lab-kernel		## build the kernel modules and the lab's radio driver for the default lab kernel
+modules: lab-kernel		## build the kernel modules and the lab's own for the default lab kernel
 	@$(MAKE) -C kernel KDIR="$$($(APBED) kernel tree $(LINE))" ARCH=um
 	@$(MAKE) -C testbed/radio KDIR="$$($(APBED) kernel tree $(LINE))" ARCH=um \
 		SOURCE="$$($(APBED) kernel hwsim $(LINE))"
+	@$(MAKE) -C testbed/tcp KDIR="$$($(APBED) kernel tree $(LINE))" ARCH=um
 
 # One at a time: suites that run side by side build for the same kernel.
 stock: tools medium tc		## fetch a stock kernel and QEMU, build the modules: KERNEL=6.12
@@ -145,5 +146,13 @@ bench-air: all			## compare lasack with what access points run today: QUICK=1 DR
 	@$(APBED) air $(if $(QUICK),--short) $(if $(DRY_RUN),--dry-run) \
 		--out out/air$(if $(QUICK),-short)
 
+papers: all			## repeat the papers' figures at full length: a night and more
+papers-short: all		## the same with fewer and shorter runs
+papers papers-short:
+	@status=0; for file in testbed/scenarios/papers/*.toml; do \
+		$(APBED) run $$file $(if $(findstring short,$@),--short) \
+			--out out/$@/$$(basename $$file .toml) || status=1; \
+	done; exit $$status
+
 .PHONY: all help setup tools medium tc lab-kernel modules debug modules-all cross \
-	stock modules-stock demo check check-kernels check-all clean lock measurements bench bench-all bench-air smp install uninstall deb
+	stock modules-stock demo check check-kernels check-all clean lock measurements bench bench-all bench-air papers papers-short smp install uninstall deb

@@ -3,11 +3,31 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from apbed.scenario.plan import Plan
+
 SSID = "lasack"
-CHANNEL, FREQUENCY_MHZ = 1, 2412
 PORT = 5001  # of flowgen's servers
 GATEWAY_WIRED, GATEWAY_AIR = "10.0.0.1", "10.1.0.1"  # the access point's two sides
 WIRED_ADDRESS = "10.0.0.2"
+
+
+@dataclass(frozen=True)
+class Channel:
+    """Where a cell is: its primary channel."""
+
+    number: int
+    frequency_mhz: int
+
+
+CHANNEL_B_G_N = Channel(1, 2412)
+CHANNEL_AC = Channel(36, 5180)  # the first of the 80 MHz around channel 42
+
+
+def channel(plan: Plan) -> Channel:
+    """802.11ac has no 2.4 GHz."""
+    return CHANNEL_AC if plan.sessions_ac else CHANNEL_B_G_N
 
 
 def station_number(name: str) -> int:

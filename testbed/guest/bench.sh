@@ -39,9 +39,14 @@ add_qdisc() {
 	exit 1
 }
 
+# Pages that each processor keeps for itself are free, too; MemFree does not count them.
 free_memory() {
 	sync
-	awk '$1 == "MemFree:" { print $2 * 1024 }' /proc/meminfo
+	awk -v page="$(getconf PAGESIZE)" '
+		$1 == "MemFree:" { free += $2 * 1024 }
+		$1 == "count:" { free += $2 * page }
+		END { print free }
+	' /proc/meminfo /proc/zoneinfo
 }
 
 hold_memory() {

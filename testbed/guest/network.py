@@ -9,7 +9,7 @@ import shlex
 import time
 from pathlib import Path
 
-from apbed.scenario.plan import AccessPoint, Plan, Programs, Stations, Tcp
+from apbed.scenario.plan import AccessPoint, Plan, Programs, Stations, Tcp, Wired
 from guest.addresses import (
     GATEWAY_AIR,
     GATEWAY_WIRED,
@@ -36,8 +36,8 @@ class Network:
             quiet = "net.ipv6.conf.all.disable_ipv6=1"
             run(inside(name, ["sysctl", "-qw", quiet, "net.ipv6.conf.default.disable_ipv6=1"]))
             role = self.plan.wired if name == "wired" else self.plan.station
-            if role.sysctls:
-                words = [f"{key}={value}" for key, value in role.sysctls.items()]
+            if sysctls := window_sysctls(self.plan.tcp) | role.sysctls:
+                words = [f"{key}={value}" for key, value in sysctls.items()]
                 run(inside(name, ["sysctl", "-qw", *words]))
         run(["ip", "link", "add", "eth0", "type", "veth", "peer", "eth0", "netns", "wired"])
         # An Ethernet port hands the access point frames, not segments of 64 kB.
@@ -45,16 +45,29 @@ class Network:
             run(inside(namespace, ["ethtool", "-K", "eth0", "tso", "off", "gso", "off"]))
         configure(None, "eth0", GATEWAY_WIRED)
         configure("wired", "eth0", WIRED_ADDRESS)
-        self.route("wired", GATEWAY_WIRED, self.plan.wired.window)
+        wired = self.plan.wired
+        self.route("wired", GATEWAY_WIRED, wired.window, wired.initcwnd)
         for number, name in enumerate(self.stations, start=1):
             run(["iw", "phy", f"phy{number}", "set", "netns", "name", name])
-        if delay_ms := self.plan.wired.delay_ms:
+        self.devices()
+        if words := wire_words("eth0", wired):
             for namespace in (None, "wired"):
-                run(inside(namespace, delay_words("eth0", delay_ms)))
+                run(inside(namespace, words))
 
-    def route(self, namespace: str, gateway: str, window: int) -> None:
+    def devices(self) -> None:
+        """The largest packet of every device, if the plan says one."""
+        if not (mtu := self.plan.tcp.mtu):
+            return
+        places: list[tuple[str | None, str]] = [(None, "eth0"), ("wired", "eth0"), (None, "wlan0")]
+        places += [(name, f"wlan{number}") for number, name in enumerate(self.stations, start=1)]
+        for namespace, device in places:
+            run(inside(namespace, ["ip", "link", "set", device, "mtu", str(mtu)]))
+
+    def route(self, namespace: str, gateway: str, window: int, initcwnd: int = 0) -> None:
         """The way out of a machine."""
-        run(inside(namespace, route_words("default", gateway, self.plan.tcp, window)))
+        words = route_words("default", gateway, self.plan.tcp, window)
+        words += ["initcwnd", str(initcwnd)] if initcwnd else []
+        run(inside(namespace, words))
 
     def neighbours(self) -> None:
         """Permanent neighbours: ARP's random timers would differ from run to run."""
@@ -118,10 +131,18 @@ def route_words(destination: str, gateway: str, tcp: Tcp, window: int) -> list[s
     return [*words, "window", str(window)] if window else words
 
 
-def delay_words(device: str, delay_ms: float) -> list[str]:
-    """One end of a wire that takes this long each way."""
-    netem = ["root", "netem", "limit", "100000", "delay", f"{delay_ms}ms"]
-    return ["tc", "qdisc", "replace", "dev", device, *netem]
+def window_sysctls(tcp: Tcp) -> dict[str, int | str]:
+    """The congestion control that has no more than so many segments in flight."""
+    return {"net.ipv4.tcp_congestion_control": "lab_window"} if tcp.window_segments else {}
+
+
+def wire_words(device: str, wired: Wired) -> list[str]:
+    """One end of a wire with a delay, a rate or both; none without."""
+    netem = ["delay", f"{wired.delay_ms}ms"] if wired.delay_ms else []
+    netem += ["rate", f"{wired.rate_mbps}mbit"] if wired.rate_mbps else []
+    if not netem:
+        return []
+    return ["tc", "qdisc", "replace", "dev", device, "root", "netem", "limit", "100000", *netem]
 
 
 def queue_words(device: str, queue: AccessPoint | Stations) -> list[list[str]]:

@@ -37,19 +37,24 @@ class Traffic:
             down = flow.dir == "pulse_down"
             host = station_address(flow.station) if down else WIRED_ADDRESS
             words = flow_words(flowgen, flow, host, t0, str(records / f"{flow.id}.jsonl"))
+            if flow.bursts:
+                spurts = self.run_dir / f"bursts-{flow.id}.list"
+                spurts.write_text(burst_list(flow))
+                words += ["--bursts", str(spurts)]
             self.client("wired" if down else flow.station, flow.id, words)
         for station in self.stations:
-            self.transfers(station, t0)
+            self.transfers(station, t0, "workload", "--list", transfer_list(self.plan, station))
+            self.transfers(station, t0, "users", "--pages", page_list(self.plan, station))
 
-    def transfers(self, station: str, t0: float) -> None:
-        """One process for all transfers of a station's workload: there may be hundreds."""
-        if not (lines := transfer_list(self.plan, station)):
+    def transfers(self, station: str, t0: float, kind: str, option: str, lines: str) -> None:
+        """One process for all transfers of a station's workload or user: there may be hundreds."""
+        if not lines:
             return
-        name = f"workload-{station}"
+        name = f"{kind}-{station}"
         listed = self.run_dir / f"{name}.list"
         listed.write_text(lines)
         record = self.run_dir / "flows" / f"{name}.jsonl"
-        words = list_words(self.programs.flowgen, str(listed), t0, str(record))
+        words = list_words(self.programs.flowgen, option, str(listed), t0, str(record))
         self.client(station, name, words)
 
     def client(self, namespace: str, name: str, words: list[str]) -> None:
@@ -78,7 +83,8 @@ def flow_words(flowgen: str, flow: Flow, host: str, t0: float, record: str) -> l
     words += ["--host", host, "--port", str(PORT)]
     words += ["--start-at", f"{t0 + flow.start_s:.9f}", "--out", record]
     if flow.pulse:
-        words += ["--count", str(flow.count), "--every", str(flow.every_s)]
+        words += [] if flow.bursts else ["--count", str(flow.count)]
+        words += ["--every", str(flow.every_s)]
         words += ["--datagrams", str(flow.datagrams)] if flow.datagrams else []
         words += ["--echo"] if flow.dir == "ping" else []
         return [*words, "--bytes", str(flow.bytes)]
@@ -95,7 +101,21 @@ def transfer_list(plan: Plan, station: str) -> str:
     )
 
 
-def list_words(flowgen: str, listed: str, t0: float, record: str) -> list[str]:
-    """The command of a client for all transfers of the file `listed`."""
-    words = [flowgen, "run", "--list", listed, "--host", WIRED_ADDRESS, "--port", str(PORT)]
+def page_list(plan: Plan, station: str) -> str:
+    """A user's pages as flowgen's --pages takes them; "" if there is no user."""
+    return "".join(
+        f"{one.id} {one.dir} {one.bytes} {'-' if one.think_s is None else f'{one.think_s:.9f}'}\n"
+        for one in plan.users
+        if one.station == station
+    )
+
+
+def burst_list(flow: Flow) -> str:
+    """A talker's spurts as flowgen's --bursts takes them."""
+    return "".join(f"{at_s:.9f} {count}\n" for at_s, count in flow.bursts or ())
+
+
+def list_words(flowgen: str, option: str, listed: str, t0: float, record: str) -> list[str]:
+    """The command of a client for all transfers of the file `listed`: --list or --pages."""
+    words = [flowgen, "run", option, listed, "--host", WIRED_ADDRESS, "--port", str(PORT)]
     return [*words, "--start-at", f"{t0:.9f}", "--out", record]

@@ -38,6 +38,7 @@ def test_distribution_by_hand() -> None:
         "p50": 5.0,
         "p90": 9.0,
         "p99": pytest.approx(9.9),
+        "spread_90_10": 8.0,
     }
     none = response.distribution([transfer(9000, None)])
     assert (none["n"], none["unfinished"]) == (0, 1)

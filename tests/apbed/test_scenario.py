@@ -132,16 +132,6 @@ QUEUES = ("ap.radio=queues", "station.radio=queues")
             [*QUEUES, "station.qdisc=noqueue"],
             "station.inflight = 1: expected 0 with noqueue, which holds nothing back",
         ),
-        (
-            ["ap.radio=queues", "medium.phy=vht80"],
-            "ap.radio = 'queues': expected medium.phy to be hrdsss-11, dsss-2, ofdm, erp-ofdm or "
-            "ht20, not 'vht80': it starts no A-MPDU session",
-        ),
-        (
-            ["station.radio=queues", "medium.phy=vht80-mcs0"],
-            "station.radio = 'queues': expected medium.phy to be hrdsss-11, dsss-2, ofdm, erp-ofdm "
-            "or ht20, not 'vht80-mcs0': it starts no A-MPDU session",
-        ),
         (["vng.radio=queues"], "unknown key 'vng.radio'; did you mean 'ap.radio'?"),
     ],
 )
@@ -162,7 +152,12 @@ def test_radios_are_direct_unless_said(tmp_path: Path) -> None:
     assert Plan.from_json(plan.to_json()) == plan
     assert load(tmp_path, CELL, "station.radio=queues").runs[0].plan.queues
     assert load(tmp_path, CELL, "ap.radio=queues", "medium.phy=erp-ofdm-54").runs[0].plan.queues
-    assert not load(tmp_path, CELL, "medium.phy=vht80").runs[0].plan.queues
+    direct = load(tmp_path, CELL, "medium.phy=vht80").runs[0].plan
+    assert (direct.queues, direct.sessions, direct.sessions_ac) == (False, False, False)
+    ac = load(tmp_path, CELL, "station.radio=queues", "medium.phy=vht80-mcs0").runs[0].plan
+    assert (ac.queues, ac.sessions, ac.sessions_ac) == (True, True, True)
+    n = load(tmp_path, CELL, "station.radio=queues", "medium.phy=ht20").runs[0].plan
+    assert (n.queues, n.sessions, n.sessions_ac) == (True, True, False)
 
 
 def test_edca_has_categories_for_32_radios(tmp_path: Path) -> None:
@@ -304,7 +299,7 @@ def test_a_sleep_is_part_of_the_plan(tmp_path: Path) -> None:
 def test_every_scenario_that_comes_with_apbed_loads() -> None:
     """Also those below papers/; a name belongs to one file, wherever it lies."""
     names = [path.stem for path in catalogue.files()]
-    assert {"demo", "ack-every"} <= set(names) and len(names) == len(set(names))
+    assert {"demo", "http-queueing-f3-f6"} <= set(names) and len(names) == len(set(names))
     for name in names:
         assert parse.load(catalogue.find(name)).name == name
 
@@ -384,6 +379,14 @@ def test_each_case_runs_with_its_values(tmp_path: Path) -> None:
     assert (bound.plan.ap.qdisc, bound.plan.ap.radio) == (base.ap.qdisc, "direct")
     assert bound.plan.medium.retry == 4 != base.medium.retry
     assert Plan.from_json(bound.plan.to_json()) == bound.plan
+
+
+def test_a_case_may_set_a_sysctl(tmp_path: Path) -> None:
+    """Only its own runs have it."""
+    name = "wired.sysctl.net.ipv4.tcp_congestion_control"
+    plan = load(tmp_path, CASES + f'{name} = "reno"\n')
+    reno = {one.params["case"]: one.plan.wired.sysctls for one in plan.runs}
+    assert reno == {"today": {}, "a bound": {"net.ipv4.tcp_congestion_control": "reno"}}
 
 
 def test_set_goes_before_a_case(tmp_path: Path) -> None:

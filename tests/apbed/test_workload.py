@@ -36,6 +36,7 @@ PARETO = Workload(
     list_bytes=[],
     down_share=0.66,
     stop_s=0.0,
+    stations=0,
 )
 
 
@@ -206,7 +207,7 @@ def test_long_flows_beside_a_workload(tmp_path: Path) -> None:
     assert [flow.id for flow in both.plan.flows] == ["long"] and both.plan.transfers
     alone = load(tmp_path, CELL[: CELL.index("[workload]")] + FLOW).runs[0]
     assert alone.plan.transfers == ()
-    with pytest.raises(ApbedError, match=r"nothing is sent; .*\[\[flow\]\] or a \[workload\]"):
+    with pytest.raises(ApbedError, match=r"nothing is sent; .*\[\[flow\]\], a \[workload\]"):
         load(tmp_path, CELL[: CELL.index("[workload]")])
 
 

@@ -74,9 +74,19 @@ def test_automatic_weights_are_fair_beside_connections_that_come_and_go() -> Non
     assert total(mixes["dl8-ul2"]["ackwrr"]) >= total(without)
 
 
+FEW = (
+    "duration_s=40",
+    "warmup_s=5",
+    'mix=["dl2-ul2", "dl4-ul4"]',
+    "medium.retry=[5, 6, 7, 8, 9, 10]",
+    'ap.qdisc=["pfifo limit 100", "ackwrr weights 2 1 limit 100 inflight off"]',
+)
+
+
 @pytest.mark.slow
 def test_fixed_weights_beat_fifo_at_every_attempt_limit() -> None:
-    points = by(carried_out("ackwrr-fixed", OUT / "ackwrr-fixed"), "mix", "retry")
+    runs = carried_out("up-down-fairness-f2-f6", OUT / "up-down-fairness-f2-f6", *FEW)
+    points = by(runs, "mix", "medium.retry")
     assert len(points) == 2 * 6
     for point, kinds in points.items():
         (fifo,), (fixed,) = kinds["pfifo"], kinds["ackwrr"]

@@ -35,6 +35,7 @@ WIFI = ("access_points", "changes")
 FIRST = f"--version {VERSIONS[0]}"
 LAB_LIMIT_S = 14400  # processor seconds of one boot; silence ends it long before
 DISTRO = "x86-64 with apt and the package linux-image-amd64"
+SYSTEM = f"{DISTRO}, root, debhelper and dh-dkms"
 
 
 def _sources(*patterns: str) -> str:
@@ -100,11 +101,12 @@ def _pytest() -> Iterator[Suite]:
     longest_first = ("experiments", "apbed", "stock", "medium")
     names = {(path.parent if path.name == "tests" else path).name: path for path in folders}
     for name in sorted(names, key=lambda name: (*(name != one for one in longest_first), name)):
-        lacks = DISTRO if name == "stock" else None
         folder = names[name].relative_to(REPOSITORY)
-        # The machines of `stock` are emulated: four minutes of processor time.
-        slow = name == "stock"
-        yield Suite(name, f".venv/bin/pytest -q {folder}", slow=slow, may_skip=lacks)
+        # Their machines are emulated: minutes of processor time, in which `system` prints on.
+        emulated = {"stock": DISTRO, "system": SYSTEM}
+        words = " -s" if name == "system" else ""
+        command = f".venv/bin/pytest -q{words} {folder}"
+        yield Suite(name, command, slow=name in emulated, may_skip=emulated.get(name))
 
 
 def _static() -> Iterator[Suite]:
@@ -119,15 +121,17 @@ def _static() -> Iterator[Suite]:
     packaging += ["packaging/openwrt/*/files/*.init", "packaging/openwrt/*/files/*.hotplug"]
     shell = _sources(*patterns, *packaging, ".ci/run")
     radio = 'make -C testbed/radio KDIR="$(.venv/bin/apbed kernel tree)" ARCH=um'
+    tcp = radio.replace("testbed/radio", "testbed/tcp")
     source = 'SOURCE="$(.venv/bin/apbed kernel hwsim)"'
-    sparse = f"{modules} OUT=../build/sparse sparse; {radio} {source} OUT=../../build/sparse-radio"
-    yield Suite("sparse", f"{{ {sparse} sparse; }} 2>&1 | {clean}", single=True)
+    sparse = f"{modules} OUT=../build/sparse sparse; {tcp} OUT=../../build/sparse-tcp sparse; "
+    sparse += f"{radio} {source} OUT=../../build/sparse-radio sparse"
+    yield Suite("sparse", f"{{ {sparse}; }} 2>&1 | {clean}", single=True)
     # What ARCH=um has no ftrace for.
     yield Suite("sparse-x86_64", f"{_sparse_x86()} 2>&1 | {clean}", slow=True, single=True)
     cocci = "coccinelle and ocaml-nox"
     yield Suite("coccicheck", "scripts/coccicheck.sh", slow=True, may_skip=cocci)
     yield Suite("shellcheck", f"shellcheck -x {shell}", single=True)
-    checkpatch = f"{modules} checkpatch && {radio} checkpatch"
+    checkpatch = f"{modules} checkpatch && {radio} checkpatch && {tcp} checkpatch"
     yield Suite("checkpatch", checkpatch, single=True)
     yield Suite("ruff", ".venv/bin/ruff check . && .venv/bin/ruff format --check .", single=True)
 

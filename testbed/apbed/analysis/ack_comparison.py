@@ -123,7 +123,7 @@ def sessions(runs: Sequence[Json]) -> list[Sessions]:
         transfers = [one for run in group for one in run["transfers"]]
         ended = [one for one in transfers if one["response_s"] is not None]
         if not ended:
-            raise ApbedError("no transfer ended; expected the scenario ack-http")
+            raise ApbedError("no transfer ended; expected the scenario http-queueing-t3")
         mean_s = sum(one["response_s"] for one in ended) / len(ended)
         sizes = [one["bytes"] for one in ended]
         left, timeouts = len(transfers) - len(ended), _sum(group, "wired", "TCPTimeouts")
@@ -209,5 +209,5 @@ def _mean(runs: Sequence[Json], name: str) -> float:
 
 def _known(value: Spread | None) -> Spread:
     if value is None:
-        raise ApbedError("a run without downloads; expected the scenario ack-every")
+        raise ApbedError("a run without downloads; expected the scenario http-queueing-f3-f6")
     return value

@@ -28,6 +28,7 @@ from apbed.analysis.fairness import (
     ratio_down_up,
     windows,
 )
+from apbed.analysis.measures import segments
 from apbed.analysis.run_directory import (
     FlowTrace,
     Json,
@@ -38,6 +39,8 @@ from apbed.analysis.run_directory import (
 )
 from apbed.scenario.plan import Flow, Plan
 
+MTU_BYTES, IP_TCP_BYTES = 1500, 40  # of Ethernet; headers without options
+TIMESTAMP_BYTES = 12  # RFC 7323, appendix A
 SERIES_STEP_S = 1.0  # flowgen's interval between samples
 # Of the kernel's MIB, what tells how TCP fared; tcp_ack_skip's own where the kernel has it.
 TCP_COUNTERS = (
@@ -126,18 +129,33 @@ def tcp_counters(counters: Json | None) -> Json | None:
     }
 
 
+def segment_bytes(plan: Plan) -> int:
+    """Payload of a full TCP segment: the MSS, less 12 bytes where both ends use timestamps."""
+    name = "net.ipv4.tcp_timestamps"
+    stamped = all(int(one.sysctls.get(name, 1)) for one in (plan.wired, plan.station))
+    return (plan.tcp.mss or (plan.tcp.mtu or MTU_BYTES) - IP_TCP_BYTES) - (
+        TIMESTAMP_BYTES if stamped else 0
+    )
+
+
 def measure(run_dir: Path) -> Json:
     """What summary.json says of one run's results, from its run directory."""
     plan, window = read_plan(run_dir), _window(run_dir)
-    planned, workload = (plan.flows, plan.transfers) if plan else ((), ())
-    traces = read_flows(run_dir, planned + workload)
+    planned, sized = (plan.flows, plan.sized) if plan else ((), ())
+    traces = read_flows(run_dir, planned + sized)
+    users = traces[len(traces) - len(plan.users) :] if plan and plan.users else []
+    arrived = traces[len(planned) : len(traces) - len(users)]
+    asked = [trace for trace in users if trace.asked]
     flows = [_flow(trace, plan, window) for trace in traces[: len(planned)] if plan]
     down, up = (_connections(flows, direction) for direction in ("down", "up"))
     known = None if down is None or up is None else down + up
-    transfers = response.sized_transfers(traces, window.t0_s if window else None)
+    t0_s = window.t0_s if window else None
+    transfers = response.sized_transfers([*traces[: len(planned)], *arrived], t0_s)
+    transfers += response.fetched_pages(users, t0_s, plan.warmup_files if plan else 0)
     return {
-        "goodput_mbps": _goodputs(flows, traces[len(planned) :], window),
-        "offered_mbps": _offered(workload, plan),
+        "goodput_mbps": _goodputs(flows, [*arrived, *asked], window),
+        "offered_mbps": _offered(plan.transfers if plan else (), plan),
+        "segment_bytes": segment_bytes(plan) if plan else None,
         "ratio_down_up": None if down is None or up is None else ratio_down_up(down, up),
         "jain": None if known is None else jain_index(known),
         "jain_stations": None if known is None else jain_index(_by_station(flows)),
@@ -145,6 +163,10 @@ def measure(run_dir: Path) -> Json:
         "flows": flows,
         "transfers": transfers,
         "response_time_s": response.by_direction(transfers),
+        "users": {"files": len(users), "asked": len(asked)} if users else None,
+        "tcp_segments": segments.by_direction(traces),
+        "ping_loss": _worst(flows, "ping", "loss"),
+        "late_share": _worst(flows, "late_frames", "share"),
         "tcp": tcp_counters(read_object(run_dir / "counters.json")),
         "medium": medium_summary(
             read_object(run_dir / "medium.json"),
@@ -183,6 +205,7 @@ def _flow(trace: FlowTrace, plan: Plan, window: Window | None) -> Json:
         "late_frames": None,
         "rtt_ms": None,
         "delay_series": [],
+        "ping": segments.of_ping(trace, window.begin_s) if window else None,
     }
     curve = cumulative_curve(trace, window.t1_s) if window else None
     if curve is not None and window is not None:
@@ -198,7 +221,13 @@ def _flow(trace: FlowTrace, plan: Plan, window: Window | None) -> Json:
         flow["delay_series"] = delays.series_ms(trace.delays, window.t0_s)
         if trace.plan.dir == "pulse_down":
             flow["queue_delay_ms"] = delays.summary_ms(trace.waits, window.begin_s, trace.frames)
-    return flow
+    return flow | segments.of_flow(trace)
+
+
+def _worst(flows: Sequence[Json], name: str, share: str) -> float | None:
+    """The largest share of its kind among the flows; None if there is no such flow."""
+    known = [flow[name][share] for flow in flows if flow[name] and flow[name][share] is not None]
+    return max(known, default=None)
 
 
 def _second_by_second(flows: Sequence[Json], plan: Plan) -> Json:

@@ -53,6 +53,11 @@ pre { margin: .4rem 0; padding: .7rem .9rem; background: var(--wash); border-rad
   overflow-x: auto; }
 .invalid { padding: .8rem 1.1rem; border-left: 4px solid var(--bad); background: #fbf3f3; }
 .invalid h2 { margin-top: 0; color: var(--bad); }
+summary { color: var(--faint); font-size: .88rem; cursor: pointer; margin: .6rem 0; }
+@media (prefers-color-scheme: dark) and (not print) { :root { --ink: #e4e7eb; --faint: #9aa4b0;
+  --line: #333a43; --wash: #20252c; --down: #56b4e9; --up: #f0894a; --bad: #e5737c; }
+  body { background: #15181d; } img { background: #fff; border-radius: 6px; padding: .4rem; }
+  .invalid { background: #2a1b1d; } .share i { border-color: #15181d; } }
 @media (max-width: 40rem) { dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: .6rem; }
   th, td { padding-right: .55rem; } th { font-size: .76rem; } .share { width: 6.5rem; } }
 @media print { main { max-width: none; padding: 0; } body { font-size: 10.5pt; }

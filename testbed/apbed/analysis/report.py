@@ -32,6 +32,7 @@ from apbed.analysis.comparison import (
 )
 from apbed.analysis.delays import NAMES as DELAY_FIGURES
 from apbed.analysis.delays import PERCENTILES as DELAY_PERCENTILES
+from apbed.analysis.figures import section as paper
 from apbed.analysis.page import definitions, document, picture, table
 from apbed.analysis.response import DIRECTIONS, SHORT, SIZE_CLASSES
 from apbed.analysis.run_directory import Json, read_object
@@ -49,7 +50,8 @@ def write_report(directory: Path) -> Path:
 
     Pictures of their own: goodput.svg and .png of flows that the scenario names, response.svg
     and .png of transfers, delay.svg and .png of datagrams, acks.svg and .png of runs that differ
-    in their ACKs; each where there are such.
+    in their ACKs; each where there are such. The scenario's own [[figure]]s: figure-ID.svg, .png
+    and .csv, and figures.json with their points and verdicts.
     """
     summary = read_object(directory / "summary.json")
     if summary is None:
@@ -61,6 +63,7 @@ def write_report(directory: Path) -> Path:
     sections = [
         _header(summary, title, rows),
         _invalid(summary["runs"]),
+        *paper.sections(directory, summary, manifest),
         *_results(rows),
         _acks_picture(acks),
         _medium(rows),

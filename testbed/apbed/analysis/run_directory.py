@@ -23,6 +23,7 @@ FLOW_KEYS = {
     "sample": {"id", "side", "t_s", "bytes"},
     "delays": {"id", "side", "t_s", "us"},
     "rtts": {"id", "side", "t_s", "us"},
+    "returns": {"id", "side", "t_s", "us"},
     "flow": {"id", "side", "bytes", "start_s", "first_byte_s", "end_s", "retrans", "error"},
 }
 
@@ -38,11 +39,19 @@ class FlowTrace:
     delays: Delays = field(default_factory=list)  # of frames, to the receiver; of pings, and back
     rtts: Delays = field(default_factory=list)  # of TCP, by its sender
     waits: Delays = field(default_factory=list)  # until they left the access point's queue
+    turn: Json | None = None  # of pings, where they were sent back
+    turns: Delays = field(default_factory=list)  # of pings, the way there
+    returns: Delays = field(default_factory=list)  # and the way back
 
     @property
     def client(self) -> Json | None:
         """The record of the end that asked for the flow, where its time starts."""
         return self.receiver if self.plan.dir == "down" else self.sender
+
+    @property
+    def asked(self) -> bool:
+        """Whether the client began; a user may not have come to its last pages."""
+        return self.client is not None and self.client["start_s"] is not None
 
     @property
     def datagrams(self) -> int:
@@ -113,12 +122,17 @@ def read_flows(run_dir: Path, planned: Sequence[Flow]) -> list[FlowTrace]:
             if trace is None:
                 continue
             if entry["event"] == "delays":
-                delays = trace.waits if entry["side"] == "tap" else trace.delays
+                places = {"tap": trace.waits, "turn": trace.turns}
+                delays = places.get(entry["side"], trace.delays)
                 delays.append((entry["t_s"], entry["us"]))
             elif entry["event"] == "rtts":
                 trace.rtts.append((entry["t_s"], entry["us"]))
-            elif entry["side"] == "tap":
+            elif entry["event"] == "returns":
+                trace.returns.append((entry["t_s"], entry["us"]))
+            elif entry["side"] == "tap" or (entry["side"], entry["event"]) == ("turn", "sample"):
                 continue
+            elif entry["side"] == "turn":
+                trace.turn = entry
             elif entry["event"] == "sample":
                 trace.samples.append((entry["t_s"], entry["bytes"]))
             elif entry["side"] == "receiver":

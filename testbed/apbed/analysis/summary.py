@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from apbed.analysis.measures import replications
 from apbed.analysis.metrics import measure
 from apbed.analysis.run_directory import Json, read_object, read_plan
 from apbed.analysis.validity import why_invalid
@@ -20,10 +21,13 @@ def summarize(directory: Path) -> Json:
     run_dirs = run_directories(directory)
     manifest = read_object(directory / "manifest.json") or {}
     first = read_object(run_dirs[0] / "run.json") or {}
+    runs = [summarize_run(run_dir) for run_dir in run_dirs]
     result: Json = {
         "schema": 1,
         "scenario": manifest.get("scenario", first.get("scenario")),
-        "runs": [summarize_run(run_dir) for run_dir in run_dirs],
+        "runs": runs,
+        "over_seeds": replications.over_seeds(runs),
+        "paired": replications.paired(runs),
     }
     partial = directory / "summary.json.partial"
     partial.write_text(json.dumps(result, indent=1, allow_nan=False) + "\n")

@@ -185,8 +185,11 @@ def _flow_error(run_dir: Path) -> str | None:
     except ValueError as error:
         return str(error)
     plan = read_plan(run_dir)
-    traces = read_flows(run_dir, plan.flows + plan.transfers if plan else ())
+    traces = read_flows(run_dir, plan.flows + plan.sized if plan else ())
+    users = {one.id for one in plan.users} if plan else set()
     for trace in traces:
+        if trace.plan.id in users and not trace.asked:
+            continue  # the run ended before it was asked for
         if trace.receiver is None and not trace.unheard:
             return f"flow {trace.plan.id} has no record of its receiver"
         if trace.client is None:

@@ -37,7 +37,7 @@ examples:
   apbed run demo --set 'seed=[1,2,3]' --jobs 2   the same scenario with other values
   apbed report out/demo                          compute the metrics and the report again
   apbed export out/demo --flent                  the runs for flent, SQLite or a spreadsheet
-  apbed model http-queueing                      what a paper's equations say
+  apbed model http-queueing 8                    what a paper's equation says
   apbed kernel build --version 7.2               build another lab kernel
   apbed boot -- uname -a                         one command inside the lab kernel
 """

@@ -7,27 +7,34 @@ Tables are Markdown, as they stand in Documentation/.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from apbed.analysis import ack_comparison, ack_plots
 from apbed.analysis.ack_comparison import Upload
-from apbed.papers import http_queueing, simultaneous_send, thin_acks
+from apbed.errors import ApbedError
+from apbed.papers import equations, http_queueing, simultaneous_send, thin_acks
+from apbed.papers.equation import Equation, Number
 from apbed.papers.phy import HRDSSS_11
 from apbed.papers.saturation import saturation
 
 SEGMENT_BYTES = 1000 + thin_acks.HEADER_BYTES
+MOST_ROWS = 10_000
 
 EXAMPLES = """\
 examples:
-  apbed model http-queueing
-  apbed model http-queueing --stations 1 10 --every 1 2 3
-  apbed model http-queueing --beside out/ack-every
-  apbed model http-queueing --sessions out/ack-http
-  apbed model simultaneous-send
-  apbed model simultaneous-send --beside out/ack-skip-short out/ack-skip-long
+  apbed model http-queueing                               its equations
+  apbed model http-queueing 8                             one of them
+  apbed model http-queueing 12 --set n_c=10 --set 'd=[1, 2, 3]'
+  apbed model http-queueing A.3 --json
+  apbed model http-queueing --beside out/http-queueing-f3-f6    eqs. 8 and 12 beside runs
+  apbed model http-queueing --sessions out/http-queueing-t3     eq. 14 beside runs
+  apbed model ack-skipping 1
+  apbed model ack-skipping --beside out/ack-skipping-f3-f5 out/ack-skipping-f4-f6
 
-DIR is what `apbed run --out DIR` made of the scenarios ack-every, ack-http and ack-skip-*.
+DIR is what `apbed run --out DIR` made of the scenarios http-queueing-* and ack-skipping-*.
 `apbed report DIR` draws the pictures.
 """
 
@@ -40,77 +47,156 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    models = parser.add_subparsers(dest="model", metavar="MODEL", required=True)
-    _add_http_queueing(models)
-    _add_simultaneous_send(models)
-
-
-def _add_http_queueing(models: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    http = models.add_parser(
-        "http-queueing", help="throughput of downloads that acknowledge every d-th segment"
+    parser.add_argument(
+        "paper", choices=equations.PAPERS, metavar="PAPER", help=", ".join(equations.PAPERS)
     )
-    http.add_argument(
-        "--stations",
-        type=_count,
-        nargs="+",
-        default=[1, 10],
-        metavar="N",
-        help="numbers of downloading stations (default: 1 10)",
+    parser.add_argument(
+        "equation", nargs="?", metavar="EQUATION", help="its number (default: list them)"
     )
-    http.add_argument(
-        "--every",
-        type=_count,
-        nargs="+",
-        default=range(1, 10),
-        metavar="D",
-        help="segments per ACK (default: 1 to 9)",
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUES",
+        help="a parameter's value, or a list of them as in TOML",
     )
-    http.add_argument(
-        "--beside", type=Path, metavar="DIR", help="compare the model with runs of ack-every"
-    )
-    http.add_argument(
-        "--sessions", type=Path, metavar="DIR", help="compare equation 14 with runs of ack-http"
-    )
-    http.set_defaults(func=run_http_queueing)
-
-
-def _add_simultaneous_send(models: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    send = models.add_parser(
-        "simultaneous-send", help="how often frames collide, ack-skipping's equation 1"
-    )
-    send.add_argument(
-        "--flows",
-        type=_count,
-        nargs="+",
-        default=[1, 2, 3],
-        metavar="N",
-        help="numbers of uploads at once (default: 1 2 3)",
-    )
-    send.add_argument(
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    beside = parser.add_mutually_exclusive_group()
+    beside.add_argument(
         "--beside",
         type=Path,
         nargs="+",
         default=[],
         metavar="DIR",
-        help="add the gain in runs of ack-skip-short or ack-skip-long",
+        help="beside runs: http-queueing of http-queueing-f3-f6, ack-skipping of ack-skipping-*",
     )
-    send.set_defaults(func=run_simultaneous_send)
+    beside.add_argument(
+        "--sessions",
+        type=Path,
+        metavar="DIR",
+        help="http-queueing 14 beside runs of http-queueing-t3",
+    )
+    parser.set_defaults(func=run)
 
 
-def run_http_queueing(args: argparse.Namespace) -> int:
-    """Print eqs. 8 and 12, beside a directory's runs if one is given."""
-    if args.sessions:
-        _print_sessions(args.sessions)
-    elif args.beside:
-        _print_throughput(args.beside)
+def run(args: argparse.Namespace) -> int:
+    """Print a paper's equations, one of them, or the paper's beside runs."""
+    if args.sessions or args.beside:
+        _print_beside(args)
+    elif args.equation is None:
+        if args.set:
+            raise ApbedError("--set: expected an EQUATION, too")
+        _print_equations(args.paper, as_json=args.json)
     else:
-        rows = [
-            [str(n), str(d), f"{http_queueing.throughput(n, d) / 1e6:.3f}"]
-            for n in args.stations
-            for d in args.every
-        ]
-        _print(["stations", "d", "Mb/s"], rows)
+        equation = equations.find(args.paper, args.equation)
+        _print_equation(equation, _parameters(equation, args.set), as_json=args.json)
     return 0
+
+
+def _print_beside(args: argparse.Namespace) -> None:
+    """The comparisons of measurements/tcp-ack-skip.md."""
+    if args.equation is not None or args.set or args.json:
+        raise ApbedError("--beside and --sessions: expected only PAPER beside them")
+    if args.paper == "http-queueing" and args.sessions:
+        _print_sessions(args.sessions)
+    elif args.paper == "http-queueing":
+        for directory in args.beside:
+            _print_throughput(directory)
+    elif args.paper == "ack-skipping" and args.beside:
+        _print_skipping(args.beside)
+    else:
+        raise ApbedError(f"{args.paper}: nothing is compared; a scenario's [[figure]] does it")
+
+
+def _print_equations(paper: str, *, as_json: bool) -> None:
+    found = equations.of_paper(paper)
+    if as_json:
+        words = [
+            {
+                "equation": one.number,
+                "meaning": one.meaning,
+                "parameters": {name: par.meaning for name, par in one.parameters.items()},
+                "figures": list(one.figures),
+                "repaired": one.repaired,
+            }
+            for one in found
+        ]
+        print(json.dumps({"paper": paper, "equations": words}, indent=1))
+        return
+    heads = ["equation", "parameters", "what", "the text"]
+    _print(heads, [[e.number, ", ".join(e.parameters), e.meaning, e.repaired] for e in found])
+
+
+def _print_equation(
+    equation: Equation, values: Mapping[str, Sequence[Number]], *, as_json: bool
+) -> None:
+    """Its table, how the text is wrong, and what the paper prints."""
+    combinations = 1
+    for name, one in equation.parameters.items():
+        combinations *= len(values.get(name, one.default))
+    if combinations > MOST_ROWS:
+        raise ApbedError(f"{combinations} rows; expected at most {MOST_ROWS}")
+    rows = equation.table(values)
+    heads = [*equation.parameters, *equation.figures]
+    compared = [(one, equation.at(one.at)[one.figure]) for one in equation.printed]
+    if as_json:
+        printed = [
+            {"at": dict(one.at), "printed": one.value, "computed": ours, "where": one.where}
+            for one, ours in compared
+        ]
+        table = {
+            "paper": equation.paper,
+            "equation": equation.number,
+            "columns": heads,
+            "rows": rows,
+            "repaired": equation.repaired,
+            "printed": printed,
+        }
+        print(json.dumps(table, indent=1))
+        return
+    print(f"{equation.name}: {equation.meaning}")
+    for name, one in equation.parameters.items():
+        print(f"{name}: {one.meaning}")
+    if equation.repaired:
+        print(f"The text: {equation.repaired}")
+    print()
+    _print(heads, [[f"{value:.5g}" for value in row] for row in rows])
+    if compared:
+        print()
+        heads = ["at", "printed", "computed", "where"]
+        _print(
+            heads,
+            [
+                [
+                    ", ".join(f"{name} = {value:g}" for name, value in one.at.items()),
+                    f"{one.value:.{one.digits}f}",
+                    f"{ours:.5g}",
+                    one.where,
+                ]
+                for one, ours in compared
+            ],
+        )
+
+
+def _parameters(equation: Equation, words: Sequence[str]) -> dict[str, list[Number]]:
+    """NAME=VALUES of --set."""
+    found: dict[str, list[Number]] = {}
+    for word in words:
+        name, equals, text = word.partition("=")
+        try:
+            value = tomllib.loads(f"value = {text}")["value"] if equals else None
+        except tomllib.TOMLDecodeError:
+            value = None
+        listed = value if isinstance(value, list) else [value]
+        values = [
+            one for one in listed if isinstance(one, int | float) and not isinstance(one, bool)
+        ]
+        if not values or len(values) < len(listed):
+            raise ApbedError(f"--set {word}: expected NAME=NUMBER or 'NAME=[NUMBER, ...]'")
+        if name not in equation.parameters:
+            equation.at({name: 0})  # which says what there is
+        found[name] = values
+    return found
 
 
 def _print_throughput(directory: Path) -> None:
@@ -154,28 +240,26 @@ def _print_sessions(directory: Path) -> None:
     _print(heads, rows)
 
 
-def run_simultaneous_send(args: argparse.Namespace) -> int:
-    """Print eq. 1, and what skipping gave if directories are given."""
+def _print_skipping(directories: Sequence[Path]) -> None:
+    """Eq. 1, and what skipping gave."""
     found = [
         one
-        for directory in args.beside
+        for directory in directories
         for one in ack_comparison.uploads(ack_comparison.load(directory))
     ]
     rows = []
-    for flows in args.flows:
+    for flows in sorted({one.flows for one in found}):
         same = [one.collision_probability for one in found if one.flows == flows and not one.skip]
         nodes = saturation(flows + 1, SEGMENT_BYTES, HRDSSS_11, eifs=True)
         row = [str(flows), f"{simultaneous_send.same_slot_probability(flows):.1%}"]
         row.append(f"{nodes.collision_probability:.1%}")
         rows.append([*row, *([f"{min(same):.1%} to {max(same):.1%}"] if same else [])])
     heads = ["flows", "eq. 1", "attempts, saturated"]
-    _print([*heads, *(["attempts, measured at skip 0"] if found else [])], rows)
+    _print([*heads, "attempts, measured at skip 0"], rows)
     print()
-    _print_bounds(sorted({one.skip for one in found}) or range(4))
-    if found:
-        print()
-        _print_gains(found)
-    return 0
+    _print_bounds(sorted({one.skip for one in found}))
+    print()
+    _print_gains(found)
 
 
 def _print_bounds(skips: Sequence[int]) -> None:
@@ -218,9 +302,3 @@ def _print(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     print("|" + "---|" * len(heads))
     for row in rows:
         print("| " + " | ".join(row) + " |")
-
-
-def _count(word: str) -> int:
-    if not word.isdigit() or not 1 <= int(word) <= 50:
-        raise argparse.ArgumentTypeError(f"{word!r}: expected a whole number from 1 to 50")
-    return int(word)

@@ -97,11 +97,13 @@ class Air:
         if status:
             self.notes.append(f"{node.node.name}: the regulatory domain stays as it was")
 
-    def settings(self, node: Session, retry: int) -> None:
+    def settings(self, node: Session, retry: int | str) -> None:
         """Rate, retry and power, where the driver lets them be set; a note where it does not."""
         device = node.node.wlan
         phy = node.shell(f"cat /sys/class/net/{device}/phy80211/name").strip()
-        wanted = [f"keep_retry {phy} && iw phy {phy} set retry short {retry} long {retry}"]
+        first, _, second = str(retry).partition("/")
+        limits = f"short {first} long {second or first}"
+        wanted = [f"keep_retry {phy} && iw phy {phy} set retry {limits}"]
         names = [f"retry {retry}"]
         if words := rate_words(self.plan, self.grid):
             wanted.append(f"iw dev {device} set bitrates {' '.join(words)}")

@@ -18,7 +18,7 @@ from apbed.grid.nodes import at_once
 from apbed.grid.session import NodeError, Session
 from apbed.scenario.plan import AccessPoint, Plan, Programs, Stations
 from guest.addresses import GATEWAY_AIR, GATEWAY_WIRED, WIRED_ADDRESS, station_address
-from guest.network import delay_words, queue_words, route_words
+from guest.network import queue_words, route_words, wire_words
 from guest.traffic import transfer_list
 
 AIR_NET, WIRED_NET = "10.1.0.0/24", "10.0.0.0/24"
@@ -129,8 +129,8 @@ class GridCell:
             device = session.node.wired
             session.run(["ip", "address", "add", f"{address}/24", "dev", device])
             session.run(["ip", "link", "set", device, "up"])
-            if delay_ms := self.plan.wired.delay_ms:
-                self._queue(session, device, [delay_words(device, delay_ms)])
+            if words := wire_words(device, self.plan.wired):
+                self._queue(session, device, [words])
         self._route(self.wired, AIR_NET, GATEWAY_WIRED, self.plan.wired.window)
 
     def access_point(self) -> None:

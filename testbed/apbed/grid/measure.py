@@ -86,7 +86,9 @@ class Measurement:
                 record = f"workload-{name}.jsonl"
                 at = t0 + self.clocks[name].offset_s
                 listed, out = session.path("files/transfers.list"), session.path(f"out/{record}")
-                self._client(session, "workload", list_words(flowgen, listed, at, out), record)
+                self._client(
+                    session, "workload", list_words(flowgen, "--list", listed, at, out), record
+                )
         if time.monotonic() > t0:
             raise NodeError("the grid is too slow: the flows' time came before all were started")
 

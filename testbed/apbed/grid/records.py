@@ -21,7 +21,7 @@ TRIES = 4
 CLOCK = "sed -n 's/^now at \\([0-9]*\\) nsecs$/\\1/p;/^now at/q' /proc/timer_list"
 DIGITS = re.compile(r"\d{1,19}")
 MOMENTS = ("t_s", "start_s", "connected_s", "first_byte_s", "end_s")
-COUNTS = ("schema", "bytes", "retrans")
+COUNTS = ("schema", "bytes", "retrans", "segments", "mss")
 LINE_MAX = 2**16  # bytes
 
 

@@ -30,6 +30,8 @@ def _reasons(plan: Plan, grid: Grid) -> Iterator[str]:
         yield "medium.eifs = false: real radios have their own EIFS"
     if medium.edca != "off":
         yield f"medium.edca = {medium.edca!r}: a grid's radios have the driver's access categories"
+    if medium.access != "dcf":
+        yield f"medium.access = {medium.access!r}: real radios have DCF"
     if medium.rts >= 0:
         yield f"medium.rts = {medium.rts}: nothing sets it on a grid yet"
     if medium.channel != "ideal":
@@ -40,6 +42,10 @@ def _reasons(plan: Plan, grid: Grid) -> Iterator[str]:
         yield "radio = 'queues': real radios have the driver's queues"
     if medium.record:
         yield "medium.record = true: there is no medium to record"
+    if plan.tcp.mtu or plan.tcp.window_segments or plan.wired.initcwnd:
+        yield "tcp.mtu, tcp.window_segments, wired.initcwnd: nothing sets them on a grid yet"
+    if plan.users:
+        yield "[users]: a grid's records have no think times yet"
     if plan.sleeps:
         yield "[[sleep]]: a real station sleeps as its driver does"
     if any(flow.pulse for flow in plan.flows):

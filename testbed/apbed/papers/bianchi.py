@@ -20,6 +20,8 @@ from scipy.optimize import brentq
 
 from apbed.papers.phy import HRDSSS_11, Phy
 
+ATTEMPTS = 7  # m of http-queueing, Table 1
+
 
 @dataclass(frozen=True)
 class Saturation:
@@ -65,22 +67,26 @@ def saturation(
     return Saturation(tau, p, success * 8 * payload_bytes / mean_us)
 
 
-def collision_probability(n: int, cw_min: int = 32, gamma: int = 5, m: int = 7) -> float:
+def mean_backoff_slots(p: float, cw_min: int = 32, gamma: int = 5, m: int = ATTEMPTS) -> float:
+    """T_b of http-queueing, eq. 1, in slots, when an attempt collides with probability `p`.
+
+    CWmax = 2^gamma CWmin; a frame is dropped at its m-th collision.
+    """
+    # The sum over the doubling stages has no pole at p = 1/2 in this form.
+    doubling = sum((2 * p) ** k for k in range(gamma))
+    return (
+        (1 - p) * cw_min * doubling / 2
+        - (1 - p**gamma) / 2
+        + ((cw_min << gamma) - 1) / 2 * (p**gamma - p**m)
+    )
+
+
+def collision_probability(n: int) -> float:
     """P_C of http-queueing, eqs. 1 and 2, for `n` backlogged nodes.
 
     Eq. 1 is the mean backoff T_b in slots; a node then begins in a slot with probability
-    1 / T_b, and eq. 2 closes the loop. CWmax = 2^gamma CWmin; a frame is dropped at its
-    m-th collision.
+    1 / T_b, and eq. 2 closes the loop.
     """
-
-    def mean_backoff_slots(p: float) -> float:
-        # eq. 1; the sum over the doubling stages has no pole at p = 1/2 in this form.
-        doubling = sum((2 * p) ** k for k in range(gamma))
-        return (
-            (1 - p) * cw_min * doubling / 2
-            - (1 - p**gamma) / 2
-            + ((cw_min << gamma) - 1) / 2 * (p**gamma - p**m)
-        )
 
     def excess(p: float) -> float:
         return p - (1 - (1 - 1 / mean_backoff_slots(p)) ** (n - 1))

@@ -42,10 +42,8 @@ class Contention:
 def contention(n: int) -> Contention:
     """Eqs. 3 to 5 for `n` backlogged nodes."""
     p = bianchi.collision_probability(n)
-    # eq. 2 turned round: a node begins in a slot with probability T_slot / T_b.
-    mean_s = SLOT_S / (1 - (1 - p) ** (1 / (n - 1))) if n > 1 else FRESH_BACKOFF_S
-    collision_s = DIFS_S + mean_s + PLCP_S + RTS_BITS / CONTROL_BPS + SIFS_S
-    return Contention(p, mean_s / (n * (1 - p)), collision_s * p / (1 - p))
+    mean_s = mean_backoff_s(p)
+    return Contention(p, mean_s / (n * (1 - p)), collision_s(n) * p / (1 - p))
 
 
 def single(d: float = 1) -> float:
@@ -79,8 +77,7 @@ def throughput(connections: int, d: float) -> float:
 
 def capped(window: int) -> float:
     """S of one download, d = 1, that is limited to `window` segments, eq. A.3."""
-    phi_s = 2 * (window - 1) * contention(2).total_s + SLOT_S * (CW_MIN - 1)
-    return SEGMENT_BITS / (TCP_ACK_S + DATA_S + phi_s / window)
+    return SEGMENT_BITS / (TCP_ACK_S + DATA_S + resolution_s(window))
 
 
 def setup_s() -> float:
@@ -122,3 +119,50 @@ def concurrent_session_s(stations: int, think_s: float, mean_bits: float) -> flo
     mean_active = sum(k * weight for k, weight in enumerate(pi))
     arrivals = sum((stations - k) * weight for k, weight in enumerate(pi)) / think_s
     return setup_s() + mean_active / arrivals
+
+
+def mean_backoff_s(p: float) -> float:
+    """T_b, eq. 1, when an attempt collides with probability `p`."""
+    return SLOT_S * bianchi.mean_backoff_slots(p)
+
+
+def drop_probability(n: int) -> float:
+    """P_drop = P_C^m, section 3 and Fig. 2, with `n` backlogged nodes."""
+    return bianchi.collision_probability(n) ** bianchi.ATTEMPTS
+
+
+def collision_s(n: int) -> float:
+    """T_coll, eq. 3, with `n` backlogged nodes."""
+    mean_s = mean_backoff_s(bianchi.collision_probability(n))
+    return DIFS_S + mean_s + PLCP_S + RTS_BITS / CONTROL_BPS + SIFS_S
+
+
+def chain(window: int) -> list[float]:
+    """pi of eq. A.1: probability that a = 0, 1... of `window` segments wait at the sender."""
+    inner = [1 / window] * (window - 1)
+    return [1 / (2 * window), *inner, 1 / (2 * window)]
+
+
+def capped_by_chain(window: int) -> float:
+    """S of one download limited to `window` segments, eq. A.2: the sum over the chain's states."""
+    only_ack, *both, only_data = chain(window)  # a = 0: all wait at the receiver, as ACKs
+    acknowledged = sum(both) / 2 + only_ack
+    exchanges_s = (DATA_S + TCP_ACK_S) / 2 + (contention(2).total_s if both else 0)
+    spent_s = sum(both) * exchanges_s
+    spent_s += only_ack * (TCP_ACK_S + FRESH_BACKOFF_S) + only_data * (DATA_S + FRESH_BACKOFF_S)
+    return SEGMENT_BITS * acknowledged / spent_s
+
+
+def resolution_s(window: int) -> float:
+    """phi(W*), the appendix, Fig. A.2: backoff and collisions of a segment and its ACK."""
+    phi_s = 2 * (window - 1) * contention(2).total_s + SLOT_S * (CW_MIN - 1)
+    return phi_s / window
+
+
+def in_turns(d: float) -> float:
+    """S of one download with W* = d, the other curve of Fig. A.3, which has no number.
+
+    The sender's d segments and the receiver's ACK for them take turns, so nobody ever meets:
+    d + 1 exchanges, each after a fresh backoff. For d = 1 it is eq. A.3 with W* = 1.
+    """
+    return SEGMENT_BITS / (DATA_S + TCP_ACK_S / d + (d + 1) / d * FRESH_BACKOFF_S)

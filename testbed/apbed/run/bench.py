@@ -31,6 +31,7 @@ class Bench:
     modules: tuple[Path, ...]
     modules_of: dict[str, Path]  # tc's word -> module to load beside these
     radio: Path  # the driver of radios that pull from mac80211's queues; not every kernel has it
+    window: Path  # the congestion control with a bounded window; lab kernels have it
 
     def digests(self) -> dict[str, str]:
         """SHA-256 of everything that runs and is ours, by name."""
@@ -40,15 +41,20 @@ class Bench:
     def files(self) -> list[Path]:
         """What a guest needs besides its own programs and scripts."""
         ours = [self.dcfmedium, self.flowgen, *self.modules, *self.modules_of.values()]
-        ours += [self.radio] if self.radio.exists() else []
+        ours += [path for path in (self.radio, self.window) if path.exists()]
         return ours + sorted(self.tc_lib_dir.glob("q_*.so"))
 
     def programs(self, plan: Plan) -> Programs:
-        """What this plan needs of it; ApbedError if it lacks the plan's radio."""
+        """What this plan needs of it; ApbedError if it lacks the plan's radio or window."""
         if plan.queues and not self.radio.exists():
             raise ApbedError(
                 f"radio = 'queues': {self.radio.relative_to(REPOSITORY)} is missing; only the lab "
                 "kernel of 6.1 has that radio, after `make all`"
+            )
+        if plan.tcp.window_segments and not self.window.exists():
+            raise ApbedError(
+                f"tcp.window_segments: {self.window.relative_to(REPOSITORY)} is missing; only lab "
+                "kernels have it, after `make all`"
             )
         words = [*shlex.split(plan.ap.qdisc), *shlex.split(plan.station.qdisc)]
         named = [self.modules_of[word] for word in MODULES_OF if word in words]
@@ -60,6 +66,7 @@ class Bench:
             dcfmedium=str(inside(self.dcfmedium)),
             flowgen=str(inside(self.flowgen)),
             tc_lib_dir=str(inside(self.tc_lib_dir)),
+            window=str(inside(self.window)) if plan.tcp.window_segments else "",
         )
 
 
@@ -75,6 +82,7 @@ def find(version: str, backend: Backend = LAB) -> Bench:
         tuple(modules / f"{name}.ko" for name in MODULES),
         {word: modules / f"{name}.ko" for word, name in MODULES_OF.items()},
         BUILD / "radio" / machine.modules / "lab_radio.ko",
+        BUILD / "tcp" / machine.modules / "lab_window.ko",
     )
     needed = (*found.modules, *found.modules_of.values())
     for path in (found.dcfmedium, found.flowgen, found.tc_lib_dir, *needed):

@@ -256,6 +256,7 @@ def _manifest(
             for name, entry in benches.items()
         },
         "command": shlex.join(command),
+        "figures": [figure.to_json() for figure in scenario.figures],
         "grid": str(backend.grid) if backend.grid else None,
     }
 

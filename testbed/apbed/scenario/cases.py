@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from apbed.errors import ApbedError
+from apbed.scenario import sysctls
 from apbed.scenario.keys import KEYS, NOT_SWEPT, Key, refuse_unknown
 
 Cases = dict[str, dict[str, Any]]  # name -> dotted key -> value
@@ -67,6 +68,7 @@ def flatten(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, A
 
 def _checked(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     known = {path: key for path, key in KEYS.items() if path not in NOT_SWEPT}
+    known |= sysctls.keys(values)
     refuse_unknown(values, known)
     for path, value in values.items():
         yield path, known[path].check(path, value)

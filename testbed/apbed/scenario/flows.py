@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from apbed.errors import ApbedError
+from apbed.scenario import datagrams
 from apbed.scenario.keys import FLOW_KEYS, SLEEP_KEYS, checked
 from apbed.scenario.plan import Flow, Sleep
 
@@ -24,6 +25,8 @@ class Cell:
 
     stations: list[str]
     duration_s: float
+    seed: int
+    datagram_bytes: int  # of flows of datagrams that do not say it; 0: they must
 
     def check_station(self, name: str) -> None:
         """ApbedError for a station that the cell does not have."""
@@ -46,10 +49,13 @@ def of_mix(word: str) -> list[Table]:
     ]
 
 
-def of_tables(tables: Sequence[Table], cell: Cell, transfers: Sequence[Flow]) -> tuple[Flow, ...]:
-    """The flows of one run; each lasts as long as the run unless its table says otherwise."""
-    if not tables and not transfers:
-        raise ApbedError("nothing is sent; a scenario needs a [[flow]] or a [workload]")
+def of_tables(tables: Sequence[Table], cell: Cell, sized: Sequence[Flow]) -> tuple[Flow, ...]:
+    """The flows of one run; each lasts as long as the run unless its table says otherwise.
+
+    `sized`: the other transfers of the run, whose names are taken.
+    """
+    if not tables and not sized:
+        raise ApbedError("nothing is sent; a scenario needs a [[flow]], a [workload] or [users]")
     flows = tuple(
         flow
         for number, table in enumerate(tables, start=1)
@@ -58,7 +64,7 @@ def of_tables(tables: Sequence[Table], cell: Cell, transfers: Sequence[Flow]) ->
     )
     ids = [flow.id for flow in flows]
     taken = {*RECORDS, *(f"server-{name}" for name in cell.stations)}
-    taken |= {transfer.id for transfer in transfers}
+    taken |= {transfer.id for transfer in sized}
     for flow_id in ids:
         if ids.count(flow_id) > 1 or flow_id in taken:
             raise ApbedError(f"flow.id = {flow_id!r}: expected a name no other flow has")
@@ -95,14 +101,27 @@ def _for_each(table: Table, cell: Cell) -> list[Table]:
 
 
 def _connections(number: int, table: Table, cell: Cell) -> list[Flow]:
-    """What one table asks for: one flow, or with renew_s one after the other."""
+    """What one table asks for: one flow, a talker's two, or with renew_s one after the other."""
     try:
-        values = checked(FLOW_KEYS, table)
+        lost_anyway = str(table.get("dir")).startswith("udp")
+        last_s = cell.duration_s - (0 if lost_anyway else LAST_DATAGRAM_S)
+        if cell.datagram_bytes and table.get("dir") not in ("up", "down"):
+            table = {"bytes": cell.datagram_bytes} | table
+        pulses = datagrams.pulses(table, last_s, cell.seed)
+    except ApbedError as error:
+        raise ApbedError(f"flow {number}: {error}") from error
+    return [flow for pulse in pulses for flow in _connection(number, pulse, cell)]
+
+
+def _connection(number: int, table: Table, cell: Cell) -> list[Flow]:
+    spoken = {"bursts": tuple(table["bursts"])} if "bursts" in table else {}
+    try:
+        values = checked(FLOW_KEYS, {key: table[key] for key in table if key != "bursts"})
         if not re.fullmatch(r"[A-Za-z0-9_.-]{1,32}", values["id"]):
             raise ApbedError(f"id = {values['id']!r}: expected letters, digits, - . _, at most 32")
         cell.check_station(values["station"])
         every_s = values.pop("renew_s", None)
-        flow = Flow(**{"start_s": 0.0} | values)
+        flow = Flow(**{"start_s": 0.0} | values | spoken)
         if every_s is not None and (flow.pulse or not every_s):
             raise ApbedError("renew_s: expected more than 0, and only for TCP")
         flow = _complete(flow, cell.duration_s)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -21,10 +22,13 @@ class Key:
     high: float | None = None
     choices: tuple[str, ...] = ()
     words: tuple[str, ...] = ()  # also these, whatever the kind
+    pattern: str = ""  # also text that matches, such as "7/4"
 
     def check(self, path: str, given: Any) -> Any:
         """`given`, or ApbedError naming the key and what it takes."""
         if self.words and given in self.words:
+            return given
+        if self.pattern and isinstance(given, str) and re.fullmatch(self.pattern, given):
             return given
         value: Any = float(given) if self.kind is float and type(given) is int else given
         if type(value).__name__ != self.kind.__name__:  # not isinstance: True is no number
@@ -41,6 +45,8 @@ class Key:
         return " or ".join([_kind_name(self.kind), *map(repr, self.words)])
 
 
+# Datagrams at a rate rather than at fixed times: they become pulses.
+RATED = ("udp", "udp_down", "voice", "voice_down")
 # Seconds are virtual. `ap` is the access point's device, `station` each station's.
 KEYS: dict[str, Key] = {
     "schema": Key(int, low=1, high=1),
@@ -53,7 +59,10 @@ KEYS: dict[str, Key] = {
     "warmup_s": Key(float, 0.0, 0, 86400),
     "medium.phy": Key(str, "hrdsss-11"),  # dcfmedium knows its profiles and refuses others
     "medium.eifs": Key(bool, True),
-    "medium.retry": Key(int, 7, 1, 255),
+    "medium.retry": Key(int, 7, 1, 255, pattern=r"[1-9]\d{0,2}/[1-9]\d{0,2}"),
+    "medium.access": Key(str, "dcf", choices=("dcf", "aap", "idle-sense")),
+    "medium.idle_target": Key(float, 0.0, 0, 1000),
+    "medium.fec": Key(str, ""),
     "medium.rates": Key(str, "fixed", choices=("fixed", "kernel")),
     "medium.edca": Key(str, "off"),
     "medium.rts": Key(int, -1, -1, 2**20),
@@ -84,7 +93,12 @@ KEYS: dict[str, Key] = {
     "station.window": Key(int, 0, 0, 2**30),
     "wired.delay_ms": Key(float, 0.0, 0, 10000),
     "wired.window": Key(int, 0, 0, 2**30),
-    "tcp.mss": Key(int, 0, 0, 1460),
+    "wired.rate_mbps": Key(float, 0.0, 0, 10000),
+    "wired.initcwnd": Key(int, 0, 0, 1000),
+    "datagrams.bytes": Key(int, 0, 0, 65507),
+    "tcp.mss": Key(int, 0, 0, 2264),
+    "tcp.mtu": Key(int, 0, 0, 2304),
+    "tcp.window_segments": Key(int, 0, 0, 10000),
 }
 # Known, and filled with their defaults, when there is a [workload].
 WORKLOAD_KEYS: dict[str, Key] = {
@@ -96,12 +110,26 @@ WORKLOAD_KEYS: dict[str, Key] = {
     "workload.alpha": Key(float, 0.0, 0, 100),
     "workload.list_bytes": Key(list, []),
     "workload.down_share": Key(float, 0.66, 0, 1),
+    "workload.stations": Key(int, 0, 0, 50),
     "workload.stop_s": Key(float, 0.0, 0, 86400),
+}
+# Known, and filled with their defaults, when there are [users].
+USERS_KEYS: dict[str, Key] = {
+    "users.files": Key(int, low=1, high=50_000),
+    "users.think_s": Key(float, low=0, high=86400),
+    "users.sizes": Key(str, choices=("pareto", "exponential", "list")),
+    "users.min_bytes": Key(int, 1, 1, 2**40),
+    "users.max_bytes": Key(int, 2**40, 1, 2**40),
+    "users.mean_bytes": Key(float, 30000.0, 1, 2**40),
+    "users.alpha": Key(float, 0.0, 0, 100),
+    "users.list_bytes": Key(list, []),
+    "users.objects": Key(int, 1, 1, 100),
+    "users.warmup_files": Key(int, 0, 0, 50_000),
 }
 FLOW_KEYS: dict[str, Key] = {
     "id": Key(str),
     "station": Key(str),
-    "dir": Key(str, choices=("up", "down", "pulse", "pulse_down", "ping")),
+    "dir": Key(str, choices=("up", "down", "pulse", "pulse_down", "ping", *RATED)),
     "start_s": Key(float, 0.0, 0, 86400),
     "seconds": Key(float, 0.0, 0, 86400),
     "bytes": Key(int, 0, 0, 2**40),
@@ -109,6 +137,11 @@ FLOW_KEYS: dict[str, Key] = {
     "every_s": Key(float, 0.0, 0, 86400),
     "datagrams": Key(int, 1, 1, 1000),
     "late_s": Key(float, 0.0, 0, 86400),
+    "rate_mbps": Key(float, 0.0, 0, 10000),  # of what a rate describes; no flow has these five
+    "rate_kbps": Key(float, 0.0, 0, 10_000_000),
+    "on_s": Key(float, 0.0, 0, 86400),
+    "off_s": Key(float, 0.0, 0, 86400),
+    "both": Key(bool, False),
     "renew_s": Key(float, 0.0, 0, 86400),
     "stagger_s": Key(float, 0.0, 0, 86400),  # of station "each"; no flow has it
 }
@@ -117,7 +150,7 @@ SLEEP_KEYS: dict[str, Key] = {
     "start_s": Key(int, low=1, high=86400),
     "seconds": Key(int, low=1, high=86400),
 }
-NOT_SWEPT = ("schema", "name", "title", "source", "workload.list_bytes")
+NOT_SWEPT = ("schema", "name", "title", "source", "workload.list_bytes", "users.list_bytes")
 # The names `params` uses for the keys that every run has there; a case only where there are some.
 PARAMETER = {
     "case": "case",

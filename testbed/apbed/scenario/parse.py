@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Scenario files: one TOML file describes a cell, its queues, its flows and its workload.
 
-Principle: a list where one value is expected is a sweep; a scenario is the product of its
-sweeps. Everything is checked here, before anything starts: an unknown key or a value out of
+Principle: a list where one value is expected is a sweep; sweep.py says which points a
+scenario has. Everything is checked here, before anything starts: an unknown key or a value out of
 range is one line that names it.
 """
 
 from __future__ import annotations
 
-import itertools
 import json
-import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -18,8 +16,18 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from apbed.errors import ApbedError
-from apbed.scenario import cases, flows, radio, sysctls, workload
-from apbed.scenario.keys import KEYS, NOT_SWEPT, PARAMETER, WORKLOAD_KEYS, Key, refuse_unknown
+from apbed.scenario import cases, flows, radio, sweep, sysctls, users, workload
+from apbed.scenario.figures import Figure
+from apbed.scenario.figures import of_tables as figures_of
+from apbed.scenario.keys import (
+    KEYS,
+    NOT_SWEPT,
+    PARAMETER,
+    USERS_KEYS,
+    WORKLOAD_KEYS,
+    Key,
+    refuse_unknown,
+)
 from apbed.scenario.plan import (
     AccessPoint,
     Flow,
@@ -30,6 +38,7 @@ from apbed.scenario.plan import (
     Wired,
     station_names,
 )
+from apbed.scenario.users import Users
 from apbed.scenario.workload import Workload
 
 Values = Mapping[str, Any]  # dotted key -> value, of one point of the sweep
@@ -55,6 +64,7 @@ class Scenario:
     source: str
     settings: tuple[str, ...]  # the KEY=VALUE words that replaced the file's values
     runs: list[Run]
+    figures: list[Figure]  # of a paper, that the runs are set beside
 
 
 @dataclass(frozen=True)
@@ -90,26 +100,31 @@ def load(path: Path, settings: Sequence[str] = (), *, short: bool = False) -> Sc
 
 def _scenario(table: dict[str, Any], settings: Sequence[str]) -> Scenario:
     tables = _Tables(table.pop("flow", []), table.pop("sleep", []))
+    figures = table.pop("figure", [])
     named = cases.of_tables(table.pop("case", []))
+    groups = sweep.zipped(table.pop("sweep", {}))
     replaced = dict(_setting(word) for word in settings)
     given = dict(cases.flatten(table)) | replaced
     other_keys = sysctls.keys(given) | cases.keys(named)
-    refuse_unknown(given, KEYS | WORKLOAD_KEYS | other_keys)
+    refuse_unknown(given, KEYS | WORKLOAD_KEYS | USERS_KEYS | other_keys)
     if "mix" in given:
         given.setdefault("station.count", 1)
-    loaded = "workload" in table or any(path in WORKLOAD_KEYS for path in given)
-    keys = KEYS | (WORKLOAD_KEYS if loaded else {}) | other_keys
+    keys = KEYS | other_keys
+    for name, spec in (("workload", WORKLOAD_KEYS), ("users", USERS_KEYS)):
+        keys |= spec if name in table or any(path in spec for path in given) else {}
     lists = {path: _values(path, key, given) for path, key in keys.items()}
     swept = [path for path, values in lists.items() if len(values) > 1]
-    points = [dict(zip(lists, point, strict=True)) for point in itertools.product(*lists.values())]
+    points = sweep.points(lists, groups)
     for point in points:
         own = named.get(point.get("case", ""), {})
         point |= {path: value for path, value in own.items() if path not in replaced}
-    runs = [_run(values, swept, tables, loaded=loaded) for values in points]
+    drawn = figures_of(figures, lists)
+    shown = [key for figure in drawn for key in figure.keys]
+    runs = [_run(values, swept, shown, tables) for values in points]
     if len({run.id for run in runs}) < len(runs):
         raise ApbedError("two runs of the sweep are the same; remove the repeated value")
     first = points[0]
-    return Scenario(first["name"], first["title"], first["source"], tuple(settings), runs)
+    return Scenario(first["name"], first["title"], first["source"], tuple(settings), runs, drawn)
 
 
 def _setting(word: str) -> tuple[str, Any]:
@@ -118,7 +133,7 @@ def _setting(word: str) -> tuple[str, Any]:
     if not equals or not path:
         raise ApbedError(f"--set {word}: expected KEY=VALUE, for example seed=[1,2,3]")
     # kernel=6.10 means the word, not the number.
-    key = (KEYS | WORKLOAD_KEYS).get(path)
+    key = (KEYS | WORKLOAD_KEYS | USERS_KEYS).get(path)
     words = key is not None and key.kind is str
     try:
         return path, tomllib.loads(f"value = {text}", parse_float=str if words else float)["value"]
@@ -137,22 +152,27 @@ def _values(path: str, key: Key, given: Values) -> list[Any]:
     return [key.check(path, entry) for entry in value]
 
 
-def _run(values: Values, swept: Sequence[str], tables: _Tables, *, loaded: bool) -> Run:
+def _run(values: Values, swept: Sequence[str], shown: Sequence[str], tables: _Tables) -> Run:
+    """`shown`: keys that figures need to know of each run, swept or not."""
     params = {name: values[path] for path, name in PARAMETER.items() if path in values}
-    params |= {PARAMETER.get(path, path): values[path] for path in swept}
-    plan = _plan(values, tables, loaded=loaded)
-    return Run(_run_id(params, swept), params, values["kernel"], plan)
+    params |= {PARAMETER.get(path, path): values[path] for path in [*swept, *shown]}
+    plan = _plan(values, tables)
+    return Run(sweep.run_id(params, swept), params, values["kernel"], plan)
 
 
-def _plan(values: Values, tables: _Tables, *, loaded: bool) -> Plan:
+def _plan(values: Values, tables: _Tables) -> Plan:
     if values["warmup_s"] >= values["duration_s"]:
         raise ApbedError("warmup_s: expected less than duration_s")
     for role in ("ap", "station"):
         radio.check_queues(role, values)
+    radio.check_access(values)
     mixed = flows.of_mix(values["mix"])
     count = max(values["station.count"], len(mixed))
-    cell = flows.Cell(station_names(count), values["duration_s"])
-    transfers = _transfers(values, count) if loaded else ()
+    cell = flows.Cell(
+        station_names(count), values["duration_s"], values["seed"], values["datagrams.bytes"]
+    )
+    transfers = _transfers(values, count) if "workload.load_mbps" in values else ()
+    fetched = _fetched(values, count) if "users.sizes" in values else ()
     sleeps = [flows.sleep(number, entry, cell) for number, entry in enumerate(tables.sleeps, 1)]
     return Plan(
         seed=values["seed"],
@@ -165,8 +185,10 @@ def _plan(values: Values, tables: _Tables, *, loaded: bool) -> Plan:
         ),
         wired=_table(Wired, "wired", values, sysctls=sysctls.of_role("wired", values)),
         tcp=_table(Tcp, "tcp", values),
-        flows=flows.of_tables([*mixed, *tables.flows], cell, transfers),
+        flows=flows.of_tables([*mixed, *tables.flows], cell, transfers + fetched),
         transfers=transfers,
+        users=fetched,
+        warmup_files=values.get("users.warmup_files", 0),
         sleeps=tuple(sleeps),
     )
 
@@ -182,7 +204,16 @@ def _medium(values: Values, radios: list[str]) -> Medium:
 def _transfers(values: Values, stations: int) -> tuple[Flow, ...]:
     """The workload's transfers; the same for all runs of one seed, whatever the schedulers."""
     asked = _table(Workload, "workload", values)
-    return workload.arrivals(asked, stations, values["duration_s"], values["seed"])
+    if asked.stations > stations:
+        raise ApbedError(f"workload.stations = {asked.stations}: expected at most {stations}")
+    return workload.arrivals(
+        asked, asked.stations or stations, values["duration_s"], values["seed"]
+    )
+
+
+def _fetched(values: Values, stations: int) -> tuple[Flow, ...]:
+    """The users' transfers; the same for all runs of one seed, whatever the schedulers."""
+    return users.pages(_table(Users, "users", values), stations, values["seed"])
 
 
 def _table(kind: type[T], name: str, values: Values, **parsed: Any) -> T:
@@ -193,12 +224,3 @@ def _table(kind: type[T], name: str, values: Values, **parsed: Any) -> T:
         if field.name not in parsed
     }
     return kind(**plain, **parsed)
-
-
-def _run_id(params: Values, swept: Sequence[str]) -> str:
-    """A readable directory name: the case or scheduler, what else the sweep varies, the seed."""
-    first = "case" if "case" in params else "qdisc"
-    names = [PARAMETER.get(path, path) for path in swept]
-    rest = [f"{name}-{params[name]}" for name in names if name not in (first, "seed")]
-    words = [str(params[first]), *rest, f"seed-{params['seed']}"]
-    return "_".join(re.sub(r"[^A-Za-z0-9.]+", "-", word) for word in words)

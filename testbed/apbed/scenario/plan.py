@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-SCHEMA = 3
+SCHEMA = 4
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,10 @@ class Medium:
 
     phy: str
     eifs: bool
-    retry: int  # attempts at a frame, the first one included
+    retry: int | str  # attempts at a frame, the first one included; "7/4": short and long limit
+    access: str  # "dcf"; "idle-sense"; "aap": the access point's, the stations have Idle Sense
+    idle_target: float  # slots, of Idle Sense; 0: the profile's
+    fec: str  # "255,181": Reed-Solomon while a Gilbert-Elliott link is bad; "": none
     rates: str  # "fixed", or "kernel": mac80211 chooses them
     edca: str
     rts: int  # bytes from which on RTS comes first; -1: never
@@ -70,15 +73,19 @@ class Wired:
     """The host behind the access point, and the wire between them."""
 
     delay_ms: float  # each way
+    rate_mbps: float  # each way; 0: no bound
     window: int  # as a station's
+    initcwnd: int  # segments that a download may begin with; 0: the kernel chooses
     sysctls: dict[str, int | str]
 
 
 @dataclass(frozen=True)
 class Tcp:
-    """What every machine asks of its peers. `mss`: bytes, 0 for the device's own."""
+    """What every machine's TCP has; 0: the kernel's own."""
 
-    mss: int
+    mss: int  # bytes, asked of its peers
+    mtu: int  # bytes of a packet, of every device
+    window_segments: int  # the most that a sender has in flight
 
 
 @dataclass(frozen=True)
@@ -88,6 +95,10 @@ class Flow:
     `dir` is up or down for a connection; pulse (up) or pulse_down for `count` frames of
     `datagrams` (1 unless it says more) of `bytes` each, one every `every_s`; ping for datagrams
     that the wired host sends back. A frame that takes longer than `late_s` is of no use.
+    `bursts` are talk spurts: seconds after the start, and how many frames come from then on.
+
+    A user's transfer starts `think_s` after the page before it is there: no one knows the
+    moment before. Without `think_s` it starts with the one before it, as an object of its page.
     """
 
     id: str
@@ -100,6 +111,8 @@ class Flow:
     every_s: float | None = None
     datagrams: int | None = None
     late_s: float | None = None
+    bursts: tuple[tuple[float, int], ...] | None = None
+    think_s: float | None = None
 
     @property
     def pulse(self) -> bool:
@@ -130,6 +143,8 @@ class Plan:
     tcp: Tcp
     flows: tuple[Flow, ...]
     transfers: tuple[Flow, ...]  # of the workload, by start
+    users: tuple[Flow, ...]  # the files of each station's user, in their order
+    warmup_files: int  # of each user, not measured
     sleeps: tuple[Sleep, ...]
 
     @property
@@ -138,9 +153,19 @@ class Plan:
         return "queues" in (self.ap.radio, self.station.radio)
 
     @property
+    def sized(self) -> tuple[Flow, ...]:
+        """The transfers of the workload and of the users."""
+        return self.transfers + self.users
+
+    @property
     def sessions(self) -> bool:
-        """Whether mac80211 starts A-MPDU sessions: with the lab's radio driver, on 802.11n."""
-        return self.queues and self.medium.phy.startswith("ht20")
+        """Whether mac80211 starts A-MPDU sessions: with the lab's driver, on 802.11n and ac."""
+        return self.queues and self.medium.phy.startswith(("ht20", "vht80"))
+
+    @property
+    def sessions_ac(self) -> bool:
+        """Whether these are 802.11ac's."""
+        return self.sessions and self.medium.phy.startswith("vht80")
 
     @property
     def stations(self) -> list[str]:
@@ -150,7 +175,7 @@ class Plan:
     def to_json(self) -> dict[str, Any]:
         """As plan.json has it; a flow has only the keys that mean something for it."""
         table = asdict(self)
-        for name in ("flows", "transfers"):
+        for name in ("flows", "transfers", "users"):
             table[name] = [_known(flow) for flow in table[name]]
         return {"schema": SCHEMA} | table
 
@@ -170,8 +195,10 @@ class Plan:
                 station=Stations(**table["station"]),
                 wired=Wired(**table["wired"]),
                 tcp=Tcp(**table["tcp"]),
-                flows=tuple(Flow(**one) for one in table["flows"]),
-                transfers=tuple(Flow(**one) for one in table["transfers"]),
+                flows=tuple(map(_flow, table["flows"])),
+                transfers=tuple(map(_flow, table["transfers"])),
+                users=tuple(map(_flow, table["users"])),
+                warmup_files=table["warmup_files"],
                 sleeps=tuple(Sleep(**one) for one in table["sleeps"]),
             )
         except (KeyError, TypeError) as error:
@@ -187,6 +214,7 @@ class Programs:
     dcfmedium: str
     flowgen: str
     tc_lib_dir: str
+    window: str = ""  # lab_window.ko, for a plan with tcp.window_segments
 
 
 def write(path: Path, plan: Plan, programs: Programs) -> None:
@@ -204,6 +232,13 @@ def read(path: Path) -> tuple[Plan, Programs]:
 def station_names(count: int) -> list[str]:
     """sta1, sta2..."""
     return [f"sta{number}" for number in range(1, count + 1)]
+
+
+def _flow(table: dict[str, Any]) -> Flow:
+    bursts = table.get("bursts")
+    if bursts is not None:
+        table = table | {"bursts": tuple((float(at), int(count)) for at, count in bursts)}
+    return Flow(**table)
 
 
 def _known(flow: dict[str, Any]) -> dict[str, Any]:

@@ -12,20 +12,24 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from apbed.errors import ApbedError
+from apbed.scenario import hostapd
 
 # Profiles whose rates the guest's access point and radios offer, for rates = "kernel".
 KERNEL_RATES = ("hrdsss-11", "hrdsss-11-short", "erp-ofdm-")
 
 
-# The guest's access point has 802.11n, so A-MPDU sessions, but not 802.11ac.
-WITHOUT_SESSIONS = ("vht80",)
+IPV4_MTU_MIN, ETHERNET_MTU = 68, 1500  # bytes; RFC 791
+IP_TCP = 40  # bytes of headers
 
 # Four access categories each are all the stations that dcfmedium has: MAC_MAX_STATIONS is 128.
 EDCA_RADIOS = 32
 
 
 def check_edca(edca: str, radios: Sequence[str]) -> None:
-    """ApbedError if there are more radios than dcfmedium has access categories for."""
+    """ApbedError if a line is none of hostapd's, or dcfmedium has too few access categories."""
+    if hostapd.wanted(edca):
+        hostapd.access_point(edca)
+        hostapd.stations(edca)
     if edca != "off" and len(radios) > EDCA_RADIOS:
         most = EDCA_RADIOS - 1
         raise ApbedError(f"medium.edca = {edca!r}: expected at most {most} stations with it")
@@ -39,15 +43,26 @@ def check_rates(rates: str, phy: str) -> None:
         )
 
 
+def check_access(values: Mapping[str, Any]) -> None:
+    """ApbedError for an access method, FEC or a bound that has no meaning beside the other keys."""
+    access, edca = values["medium.access"], values["medium.edca"]
+    if access != "dcf" and edca != "off":
+        raise ApbedError(f"medium.access = {access!r}: expected medium.edca = 'off' with it")
+    if values["medium.idle_target"] and access == "dcf":
+        raise ApbedError("medium.idle_target: expected medium.access = 'aap' or 'idle-sense'")
+    if values["medium.fec"] and not values["medium.channel"].startswith("ge,"):
+        raise ApbedError("medium.fec: expected medium.channel = 'ge,...': it acts on a bad link")
+    mtu, mss = values["tcp.mtu"], values["tcp.mss"]
+    if 0 < mtu < IPV4_MTU_MIN:
+        raise ApbedError(f"tcp.mtu = {mtu}: expected 0, or at least {IPV4_MTU_MIN}")
+    if mss > (mtu or ETHERNET_MTU) - IP_TCP:
+        raise ApbedError(f"tcp.mss = {mss}: expected at most {(mtu or ETHERNET_MTU) - IP_TCP}")
+
+
 def check_queues(role: str, values: Mapping[str, Any]) -> None:
     """ApbedError if a role's queue and radio do not fit each other; `role` is "ap" or "station"."""
     qdisc, inflight = values[f"{role}.qdisc"], values[f"{role}.inflight"]
     queues = values[f"{role}.radio"] == "queues"
-    if queues and values["medium.phy"].startswith(WITHOUT_SESSIONS):
-        raise ApbedError(
-            f"{role}.radio = 'queues': expected medium.phy to be hrdsss-11, dsss-2, ofdm, erp-ofdm "
-            f"or ht20, not {values['medium.phy']!r}: it starts no A-MPDU session"
-        )
     for key in ("airtime_fairness", "aql"):
         if values[f"{role}.{key}"] and not queues:
             raise ApbedError(f"{role}.{key} = true: expected only with {role}.radio = 'queues'")

@@ -18,7 +18,7 @@ import math
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from scipy.optimize import brentq
 
@@ -44,6 +44,7 @@ class Workload:
     list_bytes: list[Any]
     down_share: float  # of all transfers
     stop_s: float  # none starts later; 0: until the end
+    stations: int  # that have transfers, from sta1 on; 0: all
 
 
 def pareto_moment(order: int, alpha: float, low: float, high: float) -> float:
@@ -70,7 +71,7 @@ def pareto_alpha(mean: float, low: float, high: float) -> float:
     bounds = [pareto_moment(1, alpha, low, high) for alpha in (most, least)]
     if not bounds[0] < mean < bounds[1]:
         raise ApbedError(
-            f"workload.mean_bytes = {mean:g}: expected {bounds[0]:.0f} to {bounds[1]:.0f}, "
+            f"mean_bytes = {mean:g}: expected {bounds[0]:.0f} to {bounds[1]:.0f}, "
             "what Pareto sizes between min_bytes and max_bytes can have"
         )
     return float(brentq(lambda alpha: pareto_moment(1, alpha, low, high) - mean, least, most))
@@ -96,7 +97,7 @@ def exponential_scale(mean: float, low: float, high: float) -> float:
     most = (low + high) / 2  # of the uniform distribution, scale to infinity
     if not low < mean < 0.99 * most:
         raise ApbedError(
-            f"workload.mean_bytes = {mean:g}: expected more than min_bytes = {low:g} and less "
+            f"mean_bytes = {mean:g}: expected more than min_bytes = {low:g} and less "
             f"than {0.99 * most:.0f}"
         )
     bounds = ((mean - low) / 2, 100 * (high - low))
@@ -109,14 +110,52 @@ def exponential_quantile(scale: float, low: float, high: float) -> Quantile:
     return lambda u: low - scale * math.log1p(-u * inside)
 
 
-def sizes(workload: Workload) -> tuple[Quantile, float]:
-    """The inverse distribution function of the sizes, and their mean in bytes."""
+class Sizes(Protocol):
+    """What describes the sizes of transfers."""
+
+    @property
+    def sizes(self) -> str:
+        """pareto, exponential or list."""
+
+    @property
+    def min_bytes(self) -> int:
+        """The least there is."""
+
+    @property
+    def max_bytes(self) -> int:
+        """The most there is."""
+
+    @property
+    def mean_bytes(self) -> float:
+        """Between these."""
+
+    @property
+    def alpha(self) -> float:
+        """Of Pareto sizes; 0: as the mean has it."""
+
+    @property
+    def list_bytes(self) -> list[Any]:
+        """Of a list."""
+
+
+def sizes(table: str, asked: Sizes) -> tuple[Quantile, float]:
+    """The inverse distribution function of the sizes, and their mean in bytes.
+
+    ApbedError names the key of `table`.
+    """
+    try:
+        return _sizes(asked)
+    except ApbedError as error:
+        raise ApbedError(f"{table}.{error}") from error
+
+
+def _sizes(workload: Sizes) -> tuple[Quantile, float]:
     low, high = float(workload.min_bytes), float(workload.max_bytes)
     mean = workload.mean_bytes
     if workload.sizes == "list":
         return _listed(workload.list_bytes)
     if not low < high:
-        raise ApbedError("workload.max_bytes: expected more than min_bytes")
+        raise ApbedError("max_bytes: expected more than min_bytes")
     if workload.sizes == "exponential":
         return exponential_quantile(exponential_scale(mean, low, high), low, high), mean
     alpha = workload.alpha or pareto_alpha(mean, low, high)
@@ -127,7 +166,7 @@ def _listed(listed: list[Any]) -> tuple[Quantile, float]:
     """Each listed size with the same probability."""
     if not listed or any(type(size) is not int or not 0 < size <= 2**40 for size in listed):
         raise ApbedError(
-            f"workload.list_bytes = {listed!r}: expected whole numbers of at least 1, "
+            f"list_bytes = {listed!r}: expected whole numbers of at least 1, "
             "for example [10000, 100000]"
         )
     return lambda u: float(listed[int(u * len(listed))]), sum(listed) / len(listed)
@@ -139,7 +178,7 @@ def arrivals(workload: Workload, stations: int, duration_s: float, seed: int) ->
     The rate is load_mbps over the mean size of the distribution, not of the sample. Raises
     ApbedError if the keys contradict each other or give more than TRANSFERS_MAX transfers.
     """
-    quantile, mean = sizes(workload)
+    quantile, mean = sizes("workload", workload)
     rate = workload.load_mbps * 1e6 / 8 / mean  # transfers per second
     stop_s = min(workload.stop_s or duration_s, duration_s)
     if rate * stop_s > TRANSFERS_MAX:

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The points of a figure: for each x, line and panel the seeds' values, the model's and the
+paper's.
+
+Intervals are Student's, 95 %, over independent replications, the seeds (A. M. Law, Simulation
+Modeling and Analysis, 9.4); one seed has none. Invalid runs are in no point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from statistics import fmean, stdev
+from typing import Any
+
+from scipy.stats import t as student
+
+from apbed.analysis.figures.metrics import OF_RUN, curve
+from apbed.analysis.run_directory import Json
+from apbed.errors import ApbedError
+from apbed.scenario.figures import SIZE_PERCENTILE, Figure, Model
+from apbed.scenario.keys import PARAMETER
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A mean of n values and its confidence interval; None with one value."""
+
+    mean: float
+    low: float | None
+    high: float | None
+    n: int
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The interval, or the one value twice."""
+        if self.low is None or self.high is None:
+            return self.mean, self.mean
+        return self.low, self.high
+
+
+@dataclass(frozen=True)
+class Point:
+    """One x of one line."""
+
+    panel: tuple[Any, ...]
+    series: tuple[Any, ...]
+    x: Any
+    values: dict[int, float]  # of each seed
+    model: tuple[float | None, ...]  # of each of the figure's models
+    printed: float | None
+
+    @property
+    def measured(self) -> Interval:
+        return interval(list(self.values.values()))
+
+
+def interval(values: Sequence[float]) -> Interval:
+    """Mean and 95 % confidence interval of independent values; at least one."""
+    mean, n = fmean(values), len(values)
+    if n < 2:
+        return Interval(mean, None, None, n)
+    half = float(student.ppf((1 + CONFIDENCE) / 2, n - 1)) * stdev(values) / sqrt(n)
+    return Interval(mean, mean - half, mean + half, n)
+
+
+def parameter(run: Json, key: str) -> Any:
+    """A run's value of a scenario's key."""
+    return run["params"].get(PARAMETER.get(key, key))
+
+
+def points(figure: Figure, runs: Sequence[Json]) -> list[Point]:
+    """The figure's points in the order of the runs; without one for which no value is known."""
+    found: dict[tuple[Any, ...], dict[int, float]] = {}
+    for run in runs:
+        if not run["valid"] or any(
+            parameter(run, key) not in _listed(value) for key, value in figure.where.items()
+        ):
+            continue
+        panel = tuple(parameter(run, key) for key in figure.panel)
+        series = tuple(parameter(run, key) for key in figure.series)
+        for x, value in _values(figure, run):
+            seeds = found.setdefault((panel, series, x), {})
+            seeds[int(run["params"]["seed"])] = value
+    return [_point(figure, key, values) for key, values in found.items()]
+
+
+def _values(figure: Figure, run: Json) -> list[tuple[Any, float]]:
+    if figure.x == SIZE_PERCENTILE:
+        return list(curve(figure.y, run))
+    value = OF_RUN[figure.y](run)
+    return [] if value is None else [(parameter(run, figure.x), value)]
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _point(figure: Figure, key: tuple[Any, ...], values: dict[int, float]) -> Point:
+    panel, series, x = key
+    known = {key: value for key, value in figure.where.items() if not isinstance(value, list)}
+    known |= dict(zip(figure.panel, panel, strict=True))
+    known |= dict(zip(figure.series, series, strict=True)) | {figure.x: x}
+    models = tuple(solved(model, known) for model in figure.model)
+    return Point(panel, series, x, values, models, _printed(figure, known))
+
+
+def solved(model: Model, known: Mapping[str, Any]) -> float | None:
+    """The model's figure at a point; None where the equation has no meaning there."""
+    bound: dict[str, float] = {}
+    for name, value in model.bound.items():
+        given = known.get(value) if isinstance(value, str) else value
+        if not isinstance(given, (int, float)):
+            return None
+        bound[name] = given
+    try:
+        return model.equation.at(bound)[model.figure]
+    except ApbedError:
+        return None
+
+
+def _printed(figure: Figure, known: Mapping[str, Any]) -> float | None:
+    """What the paper prints at a point: the first of its numbers that says nothing else."""
+    for one in figure.printed:
+        said = {key: value for key, value in one.items() if key not in ("x", "y")}
+        if one["x"] == known[figure.x] and all(known[key] == said[key] for key in said):
+            return float(one["y"])
+    return None
