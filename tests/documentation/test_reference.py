@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from apbed.scenario.keys import KEYS, WORKLOAD_KEYS
+from apbed.scenario.keys import KEYS, USERS_KEYS, WORKLOAD_KEYS
 from tests.documentation.pages import TOP
 
 REFERENCE = TOP / "Documentation" / "reference"
@@ -70,7 +70,7 @@ def test_scenario_keys_are_described() -> None:
     """The tables of the laboratory's page have every key of a scenario, and no other."""
     cells = re.findall(r"^\| (`[^|]+) \|", (REFERENCE / "testbed.md").read_text(), re.MULTILINE)
     named = {word for cell in cells for word in re.findall(r"`([a-z_.]+)`", cell)}
-    known = set(KEYS) | set(WORKLOAD_KEYS)
+    known = set(KEYS) | set(WORKLOAD_KEYS) | set(USERS_KEYS)
     assert not known - named
     sections = {key.split(".")[0] for key in known if "." in key}
     assert not {word for word in named - known if word.split(".")[0] in sections}
