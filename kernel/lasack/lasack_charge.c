@@ -124,6 +124,36 @@ static void lasack_station_charge(struct lasack_queue *q, struct lasack_station 
 		station->returned -= min_t(u64, station->returned, weight);
 }
 
+/* @bytes are acknowledged. Return: their weight in the station's sum. */
+static u64 lasack_station_weigh_acked(const struct lasack_queue *q,
+				      struct lasack_station *station, u32 bytes)
+{
+	u64 weight = lasack_station_acked(q, station, bytes), acked;
+
+	if (!q->stations->rates)
+		return weight;
+	acked = (u64)station->acked + bytes;
+	station->acked_weight += weight;
+	for (; acked > 2 * LASACK_LAG; acked /= 2)
+		station->acked_weight /= 2;
+	station->acked = acked;
+	return weight;
+}
+
+/*
+ * The weight of @bytes that were acknowledged by forged ACKs: what the station's last ACKs had on
+ * average. Its price may have changed since. It never gets back more than it was charged.
+ */
+static u64 lasack_station_refund(const struct lasack_queue *q,
+				 const struct lasack_station *station, u32 bytes)
+{
+	if (!q->stations->rates)
+		return bytes;
+	if (!station->acked)
+		return 0;
+	return div_u64(station->acked_weight * min(bytes, station->acked), station->acked);
+}
+
 static void lasack_flow_charge(struct lasack_queue *q, struct lasack_flow *flow,
 			       u64 *bytes_charged, u32 bytes)
 {
@@ -137,7 +167,7 @@ static void lasack_flow_charge(struct lasack_queue *q, struct lasack_flow *flow,
 
 		lasack_station_charge(q, station, bytes_charged == &flow->sent ?
 				      lasack_station_sent(q, station, bytes) :
-				      lasack_station_acked(q, station, bytes));
+				      lasack_station_weigh_acked(q, station, bytes));
 	}
 }
 
@@ -202,7 +232,7 @@ bool lasack_flow_may_take_back(struct lasack_queue *q, const struct lasack_flow 
 	station = lasack_station_at(q, flow);
 	return lasack_account_may_return(q, &q->level, &station->account,
 					 lasack_station_acked(q, station, deferred),
-					 lasack_station_acked(q, station, bytes));
+					 lasack_station_refund(q, station, bytes));
 }
 
 /**
@@ -241,9 +271,11 @@ void lasack_flow_take_back(struct lasack_queue *q, struct lasack_flow *flow, u32
 	flow->account.sum = lasack_sum_minus(q, flow->account.sum, bytes);
 	if (lasack_has_station(q, flow)) {
 		struct lasack_station *station = lasack_station_at(q, flow);
+		u64 weight = lasack_station_refund(q, station, bytes);
 
-		station->account.sum = lasack_sum_minus(q, station->account.sum,
-							lasack_station_acked(q, station, bytes));
+		station->account.sum = lasack_sum_minus(q, station->account.sum, weight);
+		station->acked -= min(station->acked, bytes);
+		station->acked_weight -= min(station->acked_weight, weight);
 		lasack_station_returned(q, station);
 	}
 }

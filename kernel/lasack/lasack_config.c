@@ -158,9 +158,14 @@ static u32 lasack_default_target(const struct net_device *dev)
 	return lasack_is_wireless(dev) ? LASACK_TARGET_WIFI : 0;
 }
 
+/*
+ * Where the device tells its stations' rates. It may begin to when cfg80211 is loaded; then the
+ * next queue discipline has it.
+ */
 static u32 lasack_default_unit(const struct lasack_config *config, const struct net_device *dev)
 {
-	return TC_LASACK_UNIT_BYTES;
+	return config->fair == TC_LASACK_FAIR_STATION && lasack_rates_told(dev) ?
+	       TC_LASACK_UNIT_AIRTIME : TC_LASACK_UNIT_BYTES;
 }
 
 /**

@@ -31,7 +31,6 @@ def test_slow_station_has_its_part_of_the_airtime(tmp_path: Path) -> None:
         "duration_s=14",
         "warmup_s=4",
         'case=["lasack"]',
-        'ap.qdisc="lasack unit airtime"',
     )
     shares = [run["medium"]["station_airtime_share"][name] for name in BUSY]
     assert shares[0] == pytest.approx(sum(shares) / len(shares), rel=0.05)

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""short-flows.toml in the lab, one seed: records add up, times are possible, LAS-ACK helps."""
+"""short-flows.toml in the lab, all seeds: records add up, times are possible, LAS-ACK helps."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -17,19 +19,26 @@ from tests.experiments.campaign import carried_out
 
 WIRED_RTT_S = 0.02  # 10 ms each way
 BITS_PER_S = 11e6  # the fastest any payload bit goes on the air
-# Of fq_codel's and FIFO's 90th percentile of downloads under 100 kB. The project's aim for its
-# full workload of five seeds.
+# Of fq_codel's and FIFO's 90th percentile of downloads under 100 kB: the project's aim for the
+# mean of five seeds. One seed's may be twice the mean, with every scheduler.
 SHARE_OF_OTHERS = 0.35
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Run directories by scheduler, and the summary beside them."""
+    """The first seed's run directories by scheduler, and the summary of all beside them."""
     out = tmp_path_factory.mktemp("short-flows")
-    plan = parse.load(catalogue.find("short-flows"), ["seed=1"])
+    plan = parse.load(catalogue.find("short-flows"), [])
     assert runner.run_all(plan, out, jobs=2)
     summary.summarize(out)
-    return {run.params["qdisc"].split()[0]: out / "runs" / run.id for run in plan.runs}
+    return {
+        kind_of(run.params): out / "runs" / run.id for run in plan.runs if run.params["seed"] == 1
+    }
+
+
+def kind_of(params: Mapping[str, Any]) -> str:
+    """The scheduler of a run with these parameters."""
+    return str(params["qdisc"]).split()[0]
 
 
 def found(runs: dict[str, Path], kind: str) -> dict[str, Any]:
@@ -102,15 +111,21 @@ def test_no_transfer_is_faster_than_light(runs: dict[str, Path], kind: str) -> N
 
 
 def test_las_ack_ends_short_downloads_sooner(runs: dict[str, Path]) -> None:
-    """At the 90th percentile, and with no fewer of them ended."""
+    """At the 90th percentile, in the mean of all seeds, and with no fewer of them ended."""
+    summary_json = next(iter(runs.values())).parents[1] / "summary.json"
+    everything = json.loads(summary_json.read_text())["runs"]
 
-    def short(kind: str) -> dict[str, Any]:
-        entry = found(runs, kind)["response_time_s"]["down"]["by_size"]["under_100kB"]
-        return dict(entry)
+    def short(kind: str, key: str) -> list[float]:
+        return [
+            run["response_time_s"]["down"]["by_size"]["under_100kB"][key]
+            for run in everything
+            if kind_of(run["params"]) == kind
+        ]
 
     for other in ("pfifo", "fq_codel"):
-        assert short("lasack")["p90"] < SHARE_OF_OTHERS * short(other)["p90"]
-        assert short("lasack")["unfinished"] <= short(other)["unfinished"]
+        assert len(short("lasack", "p90")) == len(short(other, "p90")) == 5
+        assert fmean(short("lasack", "p90")) < SHARE_OF_OTHERS * fmean(short(other, "p90"))
+        assert sum(short("lasack", "unfinished")) <= sum(short(other, "unfinished"))
 
 
 MIXED = """

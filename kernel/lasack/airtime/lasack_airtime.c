@@ -109,7 +109,7 @@ void lasack_air_add(struct lasack_air *air, const struct lasack_rate *tx,
 }
 
 /* @least becomes what the fastest station needs, in its faster direction. */
-void lasack_air_least(struct lasack_air *least, const struct lasack_air *air)
+static void lasack_air_least(struct lasack_air *least, const struct lasack_air *air)
 {
 	if (!air->down)
 		return;
@@ -122,6 +122,43 @@ void lasack_air_least(struct lasack_air *least, const struct lasack_air *air)
 	}
 	least->down = min(least->down, least->up);
 	least->up = least->down;
+}
+
+/* @most becomes what the slowest station needs. */
+static void lasack_air_most(struct lasack_air *most, const struct lasack_air *air)
+{
+	most->down = max(most->down, air->down);
+	most->up = max(most->up, air->up);
+	most->brief = max(most->brief, air->brief);
+}
+
+/**
+ * lasack_airs_add() - another station
+ * @airs: of several; zeroes at first
+ * @air: of this one; zeroes if it is not known
+ */
+void lasack_airs_add(struct lasack_airs *airs, const struct lasack_air *air)
+{
+	if (!air->down)
+		return;
+	lasack_air_least(&airs->least, air);
+	lasack_air_most(&airs->most, air);
+	airs->down += air->down;
+	airs->up += air->up;
+	airs->brief += air->brief;
+	airs->count++;
+}
+
+/* What a station is taken to need whose rates are not told: the mean of the others. */
+struct lasack_air lasack_airs_mean(const struct lasack_airs *airs)
+{
+	if (!airs->count)
+		return (struct lasack_air) {};
+	return (struct lasack_air) {
+		.down = div_u64(airs->down, airs->count),
+		.up = div_u64(airs->up, airs->count),
+		.brief = div_u64(airs->brief, airs->count),
+	};
 }
 
 static u32 lasack_price(u32 air, u32 least)
@@ -138,18 +175,19 @@ static u32 lasack_price(u32 air, u32 least)
 struct lasack_price lasack_price_of(const struct lasack_air *air, const struct lasack_air *least,
 				    u32 overhead)
 {
-	struct lasack_price price = { LASACK_PRICE_ONE, LASACK_PRICE_ONE, LASACK_PRICE_ONE };
+	struct lasack_price price;
 	u64 full, brief;
 
-	if (!air->down)
-		return price;
-	price.more = lasack_price(air->down, least->down);
+	if (!air->down || !least->down)
+		return LASACK_PRICES_ONE;
+	price.full = lasack_price(air->down, least->down);
 	price.up = lasack_price(air->up, least->up);
-	price.brief = price.more;
+	price.more = price.full;
+	price.brief = price.full;
 	if (overhead >= LASACK_FULL_CHARGE)
 		return price;
 	price.brief = lasack_price(air->brief, least->brief);
-	full = (u64)price.more * LASACK_FULL_CHARGE;
+	full = (u64)price.full * LASACK_FULL_CHARGE;
 	brief = (u64)price.brief * overhead;
 	price.more = min_t(u64, div_u64(full - min(full, brief), LASACK_FULL_CHARGE - overhead),
 			   LASACK_PRICE_MAX);

@@ -33,17 +33,33 @@ struct lasack_air {
 	u32	samples;	/* at most LASACK_AIR_SAMPLES */
 };
 
+/* Of several stations. */
+struct lasack_airs {
+	struct lasack_air	least;	/* of the fastest */
+	struct lasack_air	most;	/* of the slowest */
+	u64			down;	/* ns, of all */
+	u64			up;
+	u64			brief;
+	u32			count;
+};
+
 /* Of a byte, in units of 2^-16 of what a byte costs the fastest station. */
 struct lasack_price {
+	u32	full;		/* sent, of a full frame or several */
 	u32	brief;		/* sent, of the least that a packet costs */
 	u32	more;		/* sent, beyond that */
 	u32	up;		/* acknowledged */
 };
 
+/* Of the fastest station, and of one whose rates are not known while no other's are. */
+#define LASACK_PRICES_ONE	((struct lasack_price) { \
+	LASACK_PRICE_ONE, LASACK_PRICE_ONE, LASACK_PRICE_ONE, LASACK_PRICE_ONE })
+
 u32 lasack_airtime(const struct lasack_rate *rate, u32 bytes);
 void lasack_air_add(struct lasack_air *air, const struct lasack_rate *tx,
 		    const struct lasack_rate *rx);
-void lasack_air_least(struct lasack_air *least, const struct lasack_air *air);
+void lasack_airs_add(struct lasack_airs *airs, const struct lasack_air *air);
+struct lasack_air lasack_airs_mean(const struct lasack_airs *airs);
 struct lasack_price lasack_price_of(const struct lasack_air *air, const struct lasack_air *least,
 				    u32 overhead);
 
@@ -57,6 +73,8 @@ static inline u64 lasack_priced_sent(const struct lasack_price *price, u32 bytes
 {
 	u32 least = min(bytes, overhead);
 
+	if (bytes >= LASACK_FULL_CHARGE)
+		return lasack_priced(bytes, READ_ONCE(price->full));
 	return ((u64)least * READ_ONCE(price->brief) +
 		(u64)(bytes - least) * READ_ONCE(price->more)) >> LASACK_PRICE_SHIFT;
 }

@@ -10,8 +10,14 @@
  * queue discipline. So nobody waits for the work: it has a reference on all this, and this on the
  * device. Only the module waits, before it is removed.
  *
+ * The driver knows no rate for multicast, which is sent as slowly as the slowest station needs
+ * it: it costs what that station's bytes cost. Nor does it know the addresses behind a repeater,
+ * and of a station with several links (Wi-Fi 7) it tells none that are read here. They cost the
+ * mean of the stations that are known, and the driver is asked for them ever less often.
+ *
  * cfg80211 may be missing: a machine without Wi-Fi needs no module for it. So the references to
- * its functions are weak, and taken as data: not every machine's calls reach the address 0.
+ * its functions are weak, and taken as data: not every machine's calls reach the address 0. If
+ * it is loaded later, lasack must be loaded again.
  */
 #include <linux/bits.h>
 #include <linux/etherdevice.h>
@@ -26,6 +32,8 @@
 #define LASACK_RATES_PERIOD	(HZ / 10)
 /* Of stations that were not charged for so many periods, none is the fastest. */
 #define LASACK_RATES_IDLE	50
+/* A station that the driver does not know is asked for every 2^6 periods in the end. */
+#define LASACK_RATES_SELDOM	6U
 
 static struct workqueue_struct *lasack_rates_queue;
 
@@ -33,13 +41,14 @@ static struct workqueue_struct *lasack_rates_queue;
 #pragma weak cfg80211_get_station
 #pragma weak cfg80211_calculate_bitrate
 
-static int (*const lasack_get_station)(struct net_device *dev, const u8 *address,
-				       struct station_info *info) = cfg80211_get_station;
-static u32 (*const lasack_bitrate)(struct rate_info *rate) = cfg80211_calculate_bitrate;
+/* Always read: the compiler would call what they are set to instead. */
+static int (*lasack_get_station)(struct net_device *dev, const u8 *address,
+				 struct station_info *info) = cfg80211_get_station;
+static u32 (*lasack_bitrate)(struct rate_info *rate) = cfg80211_calculate_bitrate;
 
 static void lasack_rate_read(struct lasack_rate *rate, struct rate_info *info)
 {
-	rate->value = lasack_bitrate(info);
+	rate->value = READ_ONCE(lasack_bitrate)(info);
 	rate->aggregates = info->flags;
 }
 
@@ -54,7 +63,7 @@ static bool lasack_rates_read(struct net_device *dev, u64 address, struct lasack
 	if (!info)
 		return false;
 	u64_to_ether_addr(address, mac);
-	known = !lasack_get_station(dev, mac, info);
+	known = !READ_ONCE(lasack_get_station)(dev, mac, info);
 	if (known) {
 		if (info->filled & BIT_ULL(NL80211_STA_INFO_TX_BITRATE))
 			lasack_rate_read(tx, &info->txrate);
@@ -69,7 +78,8 @@ static bool lasack_rates_read(struct net_device *dev, u64 address, struct lasack
 /* Does the device tell its stations' rates? A bridge or VLAN above one does not. */
 bool lasack_rates_told(const struct net_device *dev)
 {
-	return dev->ieee80211_ptr && lasack_get_station && lasack_bitrate;
+	return dev->ieee80211_ptr && READ_ONCE(lasack_get_station) &&
+	       READ_ONCE(lasack_bitrate);
 }
 #else
 static bool lasack_rates_read(struct net_device *dev, u64 address, struct lasack_rate *tx,
@@ -84,6 +94,12 @@ bool lasack_rates_told(const struct net_device *dev)
 }
 #endif
 
+/* Multicast addresses: lasack_station_address() makes them one. */
+static bool lasack_is_group(u64 address)
+{
+	return address >> 40 & 1;
+}
+
 static void lasack_rates_put(struct lasack_rates *rates)
 {
 	if (!refcount_dec_and_test(&rates->users))
@@ -92,23 +108,32 @@ static void lasack_rates_put(struct lasack_rates *rates)
 	kvfree(rates);
 }
 
+/* Is it the driver's turn to be asked? @tries were in vain. */
+static bool lasack_rates_due(const struct lasack_rates *rates, u32 tries)
+{
+	return !(rates->round & (BIT(min(tries, LASACK_RATES_SELDOM)) - 1));
+}
+
 /* Asks for a station's rates, if it was charged. Return: whether it was. */
 static bool lasack_rates_ask(struct lasack_rates *rates, struct lasack_rated *station)
 {
 	struct lasack_rate tx = {}, rx = {};
 	u64 address;
-	bool used;
+	bool used, due, told;
 
 	spin_lock_bh(&rates->lock);
 	address = station->address;
 	used = station->used && address && !rates->stopped;
+	due = used && !lasack_is_group(address) && lasack_rates_due(rates, station->in_vain);
 	WRITE_ONCE(station->used, 0);
 	station->idle = used ? 0 : min_t(u32, station->idle + 1, U8_MAX);
 	spin_unlock_bh(&rates->lock);
-	if (!used || !lasack_rates_read(rates->dev, address, &tx, &rx))
+	if (!due)
 		return used;
+	told = lasack_rates_read(rates->dev, address, &tx, &rx);
 	spin_lock_bh(&rates->lock);
 	if (station->address == address) {
+		station->in_vain = told ? 0 : min(station->in_vain + 1, LASACK_RATES_SELDOM);
 		station->tx = tx;
 		station->rx = rx;
 		lasack_air_add(&station->air, &tx, &rx);
@@ -119,6 +144,7 @@ static bool lasack_rates_ask(struct lasack_rates *rates, struct lasack_rated *st
 
 static void lasack_price_write(struct lasack_price *to, const struct lasack_price *price)
 {
+	WRITE_ONCE(to->full, price->full);
 	WRITE_ONCE(to->brief, price->brief);
 	WRITE_ONCE(to->more, price->more);
 	WRITE_ONCE(to->up, price->up);
@@ -128,16 +154,24 @@ static void lasack_price_write(struct lasack_price *to, const struct lasack_pric
 static void lasack_rates_price(struct lasack_rates *rates)
 {
 	u32 overhead = READ_ONCE(rates->overhead), i;
-	struct lasack_air least = {};
+	const struct lasack_air *air;
+	struct lasack_airs airs = {};
 	struct lasack_price price;
+	struct lasack_air mean;
 
 	spin_lock_bh(&rates->lock);
 	for (i = 0; i < ARRAY_SIZE(rates->station); i++) {
 		if (rates->station[i].idle < LASACK_RATES_IDLE)
-			lasack_air_least(&least, &rates->station[i].air);
+			lasack_airs_add(&airs, &rates->station[i].air);
 	}
-	for (i = 0; least.down && i < ARRAY_SIZE(rates->station); i++) {
-		price = lasack_price_of(&rates->station[i].air, &least, overhead);
+	mean = lasack_airs_mean(&airs);
+	for (i = 0; airs.count && i < ARRAY_SIZE(rates->station); i++) {
+		air = &rates->station[i].air;
+		if (lasack_is_group(rates->station[i].address))
+			air = &airs.most;
+		else if (!air->down)
+			air = &mean;
+		price = lasack_price_of(air, &airs.least, overhead);
 		lasack_price_write(&rates->station[i].price, &price);
 	}
 	spin_unlock_bh(&rates->lock);
@@ -165,6 +199,7 @@ static void lasack_rates_work(struct work_struct *work)
 	bool again = false;
 	u32 i;
 
+	rates->round++;
 	for (i = 0; i < ARRAY_SIZE(rates->station); i++)
 		again |= lasack_rates_ask(rates, &rates->station[i]);
 	lasack_rates_price(rates);
@@ -198,9 +233,7 @@ void lasack_rates_start(struct lasack_rates *rates)
  */
 void lasack_rates_begin(struct lasack_rates *rates, u32 number, u64 address)
 {
-	static const struct lasack_price one = {
-		LASACK_PRICE_ONE, LASACK_PRICE_ONE, LASACK_PRICE_ONE
-	};
+	const struct lasack_price one = LASACK_PRICES_ONE;
 	struct lasack_rated *station;
 
 	if (!rates)
@@ -211,6 +244,7 @@ void lasack_rates_begin(struct lasack_rates *rates, u32 number, u64 address)
 	station->tx = (struct lasack_rate) {};
 	station->rx = (struct lasack_rate) {};
 	station->air = (struct lasack_air) {};
+	station->in_vain = 0;
 	lasack_price_write(&station->price, &one);
 	spin_unlock_bh(&rates->lock);
 }

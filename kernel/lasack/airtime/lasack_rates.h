@@ -16,6 +16,7 @@ struct lasack_rated {
 	struct lasack_price	price;
 	u32			used;	/* it was charged since it was last asked for */
 	u32			idle;	/* so often nothing was asked, at most U8_MAX */
+	u32			in_vain; /* so often it was asked for, and nothing told */
 	u64			address;
 	struct lasack_rate	tx;	/* to the station, when last asked */
 	struct lasack_rate	rx;
@@ -25,6 +26,7 @@ struct lasack_rated {
 struct lasack_rates {
 	struct delayed_work	work;
 	refcount_t		users;	/* the queue discipline, and the work while it is queued */
+	u32			round;	/* of the work */
 	struct net_device	*dev;
 	netdevice_tracker	tracker;
 	u32			overhead; /* bytes, the least that a packet is charged */

@@ -44,13 +44,14 @@ static struct lasack_price price_beside(const struct lasack_rate *tx,
 					const struct lasack_rate *rx,
 					const struct lasack_rate *fast, u32 overhead)
 {
-	struct lasack_air air = {}, other = {}, least = {};
+	struct lasack_air air = {}, other = {};
+	struct lasack_airs airs = {};
 
 	lasack_air_add(&air, tx, rx);
 	lasack_air_add(&other, fast, fast);
-	lasack_air_least(&least, &other);
-	lasack_air_least(&least, &air);
-	return lasack_price_of(&air, &least, overhead);
+	lasack_airs_add(&airs, &other);
+	lasack_airs_add(&airs, &air);
+	return lasack_price_of(&air, &airs.least, overhead);
 }
 
 /* Where all rates are the same, sums are of bytes to the last bit. */
@@ -78,6 +79,8 @@ static void one_beside_eleven(struct kunit *test)
 
 	expect_close(test, lasack_priced_sent(&price, 1448, OVERHEAD), 1448 * 8164 / 1000);
 	expect_close(test, lasack_priced(100000, price.up), 816400);
+	/* A GSO packet costs what its frames do. */
+	expect_close(test, lasack_priced_sent(&price, 10 * 1448, OVERHEAD), 14480 * 8164 / 1000);
 	expect_close(test, lasack_priced_sent(&price, OVERHEAD, OVERHEAD), OVERHEAD * 1210 / 514);
 	/* A longer packet never costs less, whatever the least is. */
 	KUNIT_EXPECT_GT(test, lasack_priced_sent(&price, 641, OVERHEAD),
@@ -167,7 +170,7 @@ static void set_price(struct kunit *test, u32 id, u32 times)
 	struct lasack_queue *q = test->priv;
 	u32 number = known(q, id)->station, price = times << LASACK_PRICE_SHIFT;
 
-	q->stations->rates->station[number].price = (struct lasack_price) { price, price, price };
+	q->stations->rates->station[number].price = (struct lasack_price) { price, price, price, price };
 }
 
 /* Station 2 is eight times as slow: its upload has an eighth of what the other downloads. */
@@ -189,6 +192,58 @@ static void slow_station_has_an_eighth(struct kunit *test)
 	/* Each is new until it has had its credit. */
 	KUNIT_EXPECT_GE(test, served[2], 1000 - 70U);
 	KUNIT_EXPECT_LE(test, served[2], 1000 + 70U);
+}
+
+/*
+ * Of a station whose rates are not told a full frame takes the mean of the others: of 12794 and
+ * 1567.1 us, 7180.5, 4.582 times as much as the fastest needs.
+ */
+static void not_told_costs_the_mean(struct kunit *test)
+{
+	struct lasack_air fast = {}, slow = {}, mean;
+	struct lasack_airs airs = {};
+	struct lasack_price price;
+
+	mean = lasack_airs_mean(&airs);
+	KUNIT_EXPECT_EQ(test, mean.down, 0U);
+	price = lasack_price_of(&mean, &airs.least, OVERHEAD);
+	KUNIT_EXPECT_EQ(test, price.full, LASACK_PRICE_ONE);
+	lasack_air_add(&fast, &eleven, &eleven);
+	lasack_air_add(&slow, &one, &one);
+	lasack_airs_add(&airs, &fast);
+	lasack_airs_add(&airs, &slow);
+	mean = lasack_airs_mean(&airs);
+	price = lasack_price_of(&mean, &airs.least, OVERHEAD);
+	expect_close(test, lasack_priced_sent(&price, 14480, OVERHEAD), 14480 * 4582 / 1000);
+	price = lasack_price_of(&airs.most, &airs.least, OVERHEAD);
+	expect_close(test, lasack_priced_sent(&price, 14480, OVERHEAD), 14480 * 8164 / 1000);
+}
+
+/*
+ * A station is charged for forged ACKs while it is fast, and is slow when they turn out to be
+ * forged. It has back what it was charged, and not eight times as much.
+ */
+static void refund_is_what_was_charged(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+	struct lasack_station *station;
+	u64 before;
+	u32 i;
+
+	add_to(test, 1, ack(1, 0), 1);
+	for (i = 1; i <= 20; i++)
+		add_to(test, 1, ack(1, i * 2000), 1);
+	station = &q->stations->place[known(q, 1)->station];
+	before = station->account.sum;
+	for (i = 21; i <= 40; i++)
+		add_to(test, 1, ack(1, i * 2000), 1);
+	KUNIT_ASSERT_EQ(test, station->account.sum, before + 40000);
+	set_price(test, 1, 8);
+	lasack_flow_take_back(q, known(q, 1), 40000);
+	KUNIT_EXPECT_EQ(test, station->account.sum, before);
+	/* All of it, and no more. */
+	lasack_flow_take_back(q, known(q, 1), 400000);
+	KUNIT_EXPECT_EQ(test, station->account.sum, before - 40000);
 }
 
 /* A place that another station takes begins at the price of the fastest. */
@@ -214,6 +269,8 @@ static struct kunit_case lasack_airtime_cases[] = {
 	KUNIT_CASE(absurd_rates),
 	KUNIT_CASE(rates_are_smoothed),
 	KUNIT_CASE(slow_station_has_an_eighth),
+	KUNIT_CASE(not_told_costs_the_mean),
+	KUNIT_CASE(refund_is_what_was_charged),
 	KUNIT_CASE(next_in_place_costs_one),
 	{}
 };

@@ -45,7 +45,11 @@ class Bench:
         return ours + sorted(self.tc_lib_dir.glob("q_*.so"))
 
     def programs(self, plan: Plan) -> Programs:
-        """What this plan needs of it; ApbedError if it lacks the plan's radio or window."""
+        """What this plan needs of it; ApbedError if it lacks the plan's radio or window.
+
+        Where we have a radio of our own, it is used also without queues: the kernel's would tell
+        the rates that mac80211 chose, and not those at which the medium sent.
+        """
         if plan.queues and not self.radio.exists():
             raise ApbedError(
                 f"radio = 'queues': {self.radio.relative_to(REPOSITORY)} is missing; only the lab "
@@ -62,7 +66,7 @@ class Bench:
         modules = [*self.machine.needs, *map(inside, [*self.modules, *named])]
         return Programs(
             modules=tuple(map(str, modules)),
-            hwsim=str(inside(self.radio) if plan.queues else self.machine.hwsim),
+            hwsim=str(inside(self.radio) if self.radio.exists() else self.machine.hwsim),
             dcfmedium=str(inside(self.dcfmedium)),
             flowgen=str(inside(self.flowgen)),
             tc_lib_dir=str(inside(self.tc_lib_dir)),
