@@ -30,8 +30,6 @@ METRICS = {
     "goodput_each_mbps.up": "goodput of each upload, Mb/s",
     "packets_per_s.down": "data packets of all downloads, 1/s",
     "packets_per_s.up": "data packets of all uploads, 1/s",
-    "data_loss.down": "downloads' data packets lost, share",
-    "data_loss.up": "uploads' data packets lost, share",
     "segments_lost.down": "downloads' segments that did not arrive, share",
     "segments_lost.up": "uploads' segments that did not arrive, share",
     "retransmitted.down": "downloads' segments that are retransmissions, share",

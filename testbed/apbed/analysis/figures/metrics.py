@@ -20,32 +20,6 @@ Metric = Callable[[Json], float | None]
 SIZE_BINS, PER_BIN = 20, 5  # of curves: 5 % of the transfers each, and at least so many
 
 
-def data_packets(run: Json, direction: str) -> tuple[float, float] | None:
-    """(sent, retransmitted) data packets of a direction's connections, from start to end.
-
-    Sent: those that their receivers' bytes fill, and the retransmitted ones. None where a
-    connection's count is not known.
-    """
-    sent = again = 0.0
-    flows = [flow for flow in run["flows"] if flow["dir"] == direction]
-    for flow in flows:
-        if flow["bytes"] is None or flow["retrans"] is None or not run.get("segment_bytes"):
-            return None
-        again += flow["retrans"]
-        sent += flow["bytes"] / run["segment_bytes"] + flow["retrans"]
-    return (sent, again) if flows else None
-
-
-def data_loss(direction: str) -> Metric:
-    """Share of a direction's data packets that were sent again, up-down-fairness's estimate."""
-
-    def metric(run: Json) -> float | None:
-        counted = data_packets(run, direction)
-        return counted[1] / counted[0] if counted and counted[0] else None
-
-    return metric
-
-
 def packets_per_s(direction: str) -> Metric:
     """Goodput of a direction in full data packets a second."""
 
@@ -112,7 +86,6 @@ for _way in ("down", "up"):
         f"goodput_mbps.{_way}": at("goodput_mbps", _way),
         f"goodput_each_mbps.{_way}": each(_way),
         f"packets_per_s.{_way}": packets_per_s(_way),
-        f"data_loss.{_way}": data_loss(_way),
         f"segments_lost.{_way}": at("tcp_segments", _way, "loss"),
         f"retransmitted.{_way}": at("tcp_segments", _way, "retransmitted_share"),
         f"transfer_mbps.{_way}": transfer_mbps(_way),

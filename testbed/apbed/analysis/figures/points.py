@@ -10,19 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import sqrt
-from statistics import fmean, stdev
 from typing import Any
 
-from scipy.stats import t as student
-
 from apbed.analysis.figures.metrics import OF_RUN, curve
+from apbed.analysis.measures import replications
 from apbed.analysis.run_directory import Json
 from apbed.errors import ApbedError
 from apbed.scenario.figures import SIZE_PERCENTILE, Figure, Model
 from apbed.scenario.keys import PARAMETER
-
-CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
@@ -60,11 +55,11 @@ class Point:
 
 def interval(values: Sequence[float]) -> Interval:
     """Mean and 95 % confidence interval of independent values; at least one."""
-    mean, n = fmean(values), len(values)
-    if n < 2:
-        return Interval(mean, None, None, n)
-    half = float(student.ppf((1 + CONFIDENCE) / 2, n - 1)) * stdev(values) / sqrt(n)
-    return Interval(mean, mean - half, mean + half, n)
+    found = replications.interval(values)
+    mean, half = found["mean"], found["half_width_95"]
+    if half is None:
+        return Interval(mean, None, None, found["n"])
+    return Interval(mean, mean - half, mean + half, found["n"])
 
 
 def parameter(run: Json, key: str) -> Any:
