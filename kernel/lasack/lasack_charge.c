@@ -31,6 +31,7 @@
 #include <linux/bits.h>
 #include <linux/minmax.h>
 #include <linux/netdevice.h>
+#include <linux/time64.h>
 #include "lasack/lasack_aqm.h"
 #include "lasack/lasack_charge.h"
 #include "lasack/lasack_newcomer.h"
@@ -42,6 +43,9 @@
 #define LASACK_SCORE_UP		3U
 #define LASACK_SCORE_MAX	31U
 #define LASACK_SCALE_MAX	4
+/* What a station's ACKs cost is forgotten in so much of the queue's time, or such bytes. */
+#define LASACK_ACKED_AGE	((u32)(4ULL * NSEC_PER_SEC >> FLOW_TIME_SHIFT))
+#define LASACK_ACKED_MOST	(8 * LASACK_LAG)
 /* Bytes of the longest usual headers. What a packet has beyond them is not overhead. */
 #define LASACK_HEADERS	128
 
@@ -128,21 +132,28 @@ static void lasack_station_charge(struct lasack_queue *q, struct lasack_station 
 static u64 lasack_station_weigh_acked(const struct lasack_queue *q,
 				      struct lasack_station *station, u32 bytes)
 {
-	u64 weight = lasack_station_acked(q, station, bytes), acked;
+	u64 weight = lasack_station_acked(q, station, bytes), acked = station->acked;
+	u32 halvings;
 
 	if (!q->stations->rates)
 		return weight;
-	acked = (u64)station->acked + bytes;
+	halvings = min((q->time - station->acked_since) / LASACK_ACKED_AGE, 63U);
+	if (unlikely(halvings)) {
+		station->acked_weight >>= halvings;
+		acked >>= halvings;
+		station->acked_since = q->time;
+	}
 	station->acked_weight += weight;
-	for (; acked > 2 * LASACK_LAG; acked /= 2)
+	for (acked += bytes; acked > LASACK_ACKED_MOST; acked /= 2)
 		station->acked_weight /= 2;
 	station->acked = acked;
 	return weight;
 }
 
 /*
- * The weight of @bytes that were acknowledged by forged ACKs: what the station's last ACKs had on
- * average. Its price may have changed since. It never gets back more than it was charged.
+ * The weight of @bytes that forged ACKs acknowledged: at what the station's last ACKs cost on
+ * average, and no more than they would now. Whoever changes his rate between a charge and its
+ * return does not get back more than he paid.
  */
 static u64 lasack_station_refund(const struct lasack_queue *q,
 				 const struct lasack_station *station, u32 bytes)
@@ -151,7 +162,9 @@ static u64 lasack_station_refund(const struct lasack_queue *q,
 		return bytes;
 	if (!station->acked)
 		return 0;
-	return div_u64(station->acked_weight * min(bytes, station->acked), station->acked);
+	bytes = min(bytes, station->acked);
+	return min(div_u64(station->acked_weight * bytes, station->acked),
+		   lasack_station_acked(q, station, bytes));
 }
 
 static void lasack_flow_charge(struct lasack_queue *q, struct lasack_flow *flow,

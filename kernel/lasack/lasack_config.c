@@ -158,10 +158,7 @@ static u32 lasack_default_target(const struct net_device *dev)
 	return lasack_is_wireless(dev) ? LASACK_TARGET_WIFI : 0;
 }
 
-/*
- * Where the device tells its stations' rates. It may begin to when cfg80211 is loaded; then the
- * next queue discipline has it.
- */
+/* On Wi-Fi a slow station's bytes take long. Where rates are told, it pays for that. */
 static u32 lasack_default_unit(const struct lasack_config *config, const struct net_device *dev)
 {
 	return config->fair == TC_LASACK_FAIR_STATION && lasack_rates_told(dev) ?
@@ -244,7 +241,7 @@ static int lasack_get_unit(struct lasack_config *config, const struct net_device
 	if (config->unit == TC_LASACK_UNIT_BYTES)
 		return 0;
 	if (config->fair != TC_LASACK_FAIR_STATION) {
-		NL_SET_ERR_MSG_ATTR(extack, attr, "unit: give 0 (bytes), or fair station");
+		NL_SET_ERR_MSG_ATTR(extack, attr, "unit: give 0 (bytes), or mode default fair station");
 		return -EINVAL;
 	}
 	if (!lasack_rates_told(dev)) {

@@ -164,6 +164,8 @@ void lasack_station_begin(struct lasack_queue *q, struct lasack_station *station
 	if (station->number == LASACK_STATION_SHARED)
 		station->account.credit = 0;
 	station->returned = 0;
+	station->acked = 0;
+	station->acked_weight = 0;
 	station->is_new = 0;
 }
 
@@ -273,7 +275,8 @@ void lasack_flow_readmit(struct lasack_queue *q, struct lasack_flow *flow, u32 b
 	if (!lasack_has_station(q, flow))
 		return;
 	station = lasack_station_at(q, flow);
+	/* If it was cheaper when it arrived, no more than it cost then. */
 	if (station->account.credit)
 		lasack_account_readmit(q, &q->level.newcomers, 1, &station->account,
-				       min_t(u64, lasack_station_sent(q, station, bytes), U32_MAX));
+				       min_t(u64, lasack_station_sent(q, station, bytes), bytes));
 }

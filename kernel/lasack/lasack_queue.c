@@ -132,7 +132,8 @@ static struct sk_buff *lasack_queue_take(struct lasack_queue *q, struct lasack_f
 		q->control_packets--;
 	}
 	if (sent && lasack_is_control(flow))
-		q->control_sum = lasack_sum_plus(q, q->control_sum, lasack_cb(skb)->cost);
+		q->control_sum = lasack_sum_plus(q, q->control_sum,
+						 lasack_control_weight(q, lasack_cb(skb)->cost));
 	if (sent)
 		lasack_queue_sent(q, flow, lasack_cb(skb));
 	else
@@ -197,7 +198,8 @@ static bool lasack_queue_control_is_next(struct lasack_queue *q)
 	/* The largest sum may have changed by much, because of forged ACKs. */
 	q->control_sum = clamp(q->control_sum,
 			       lasack_sum_minus(q, q->level.high, LASACK_CREDIT),
-			       lasack_sum_plus(q, q->level.high, LASACK_CREDIT));
+			       lasack_sum_plus(q, q->level.high,
+					       lasack_control_weight(q, LASACK_CREDIT)));
 	if (q->control_sum <= q->level.high)
 		return true;
 	if (q->packets)

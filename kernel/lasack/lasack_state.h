@@ -180,6 +180,17 @@ static inline u64 lasack_station_acked(const struct lasack_queue *q,
 	return lasack_priced(bytes, READ_ONCE(rates->station[station->number].price.up));
 }
 
+/*
+ * Likewise of control packets. They go to anybody and have no station: they may be as slow as
+ * those to groups.
+ */
+static inline u64 lasack_control_weight(const struct lasack_queue *q, u32 bytes)
+{
+	const struct lasack_rates *rates = q->shape.by_station ? q->stations->rates : NULL;
+
+	return rates ? lasack_priced_sent(&rates->group, bytes, q->overhead) : bytes;
+}
+
 /* With whom the flow competes. It has a station, if there are any. */
 static inline struct lasack_level *lasack_flow_level(struct lasack_queue *q,
 						     const struct lasack_flow *flow)

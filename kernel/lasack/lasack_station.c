@@ -42,8 +42,6 @@ static void lasack_station_take(struct lasack_stations *stations, struct lasack_
 	station->known = 1;
 	station->is_new = 1;
 	station->address = address;
-	station->acked = 0;
-	station->acked_weight = 0;
 	lasack_rates_begin(stations->rates, station->number, address);
 }
 
@@ -115,8 +113,6 @@ void lasack_stations_rate(struct lasack_stations *stations, struct lasack_rates 
 		return;
 	stations->rates = rates;
 	for (i = 0; i < LASACK_STATIONS; i++) {
-		stations->place[i].acked = 0;
-		stations->place[i].acked_weight = 0;
 		if (stations->place[i].known)
 			lasack_rates_begin(rates, i, stations->place[i].address);
 	}

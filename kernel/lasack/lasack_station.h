@@ -30,8 +30,10 @@ struct lasack_station {
 	struct lasack_account	account;
 	struct lasack_level	level;	/* of its flows */
 	u32			spares;	/* flows that may lose a packet first; while it matters */
-	u64			acked_weight; /* what its last ACKs added to its sum: */
-	u32			acked;	/* those that acknowledged so many bytes */
+	/* With airtime, of the last seconds, but for what was given back: */
+	u64			acked_weight; /* what ACKs added to its sum */
+	u32			acked;	/* the bytes that they acknowledged */
+	u32			acked_since; /* the queue's time when both were last halved */
 	u32			returned; /* bytes: it may catch up with others by so much more */
 	u32			idle_since; /* the queue's time */
 	u16			number;

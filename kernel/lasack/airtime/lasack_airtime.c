@@ -28,6 +28,11 @@
 #define LASACK_RATE_LEAST	1U
 #define LASACK_RATE_MOST	500000U
 
+#define LASACK_RATE_BASIC	60U
+
+/* Airtimes are at most 200 ms: there are 2^12 frames and more in it. */
+#define LASACK_AIR_MEAN		BIT_ULL(40)
+
 /* ns. Clause 16.2: long preamble and header, SIFS; the same and 14 bytes at 2 Mb/s at most. */
 #define LASACK_DSSS_NS		((192 + 10 + 192) * 1000U)
 #define LASACK_DSSS_ACK_BYTES	14U
@@ -143,22 +148,44 @@ void lasack_airs_add(struct lasack_airs *airs, const struct lasack_air *air)
 		return;
 	lasack_air_least(&airs->least, air);
 	lasack_air_most(&airs->most, air);
-	airs->down += air->down;
-	airs->up += air->up;
-	airs->brief += air->brief;
+	airs->down += div_u64(LASACK_AIR_MEAN, air->down);
+	airs->up += div_u64(LASACK_AIR_MEAN, air->up);
+	airs->brief += div_u64(LASACK_AIR_MEAN, air->brief);
 	airs->count++;
 }
 
-/* What a station is taken to need whose rates are not told: the mean of the others. */
+static u32 lasack_air_mean(u64 frames, u32 count)
+{
+	return div64_u64(count * LASACK_AIR_MEAN, frames);
+}
+
+/*
+ * What a station is taken to need whose rates are not told. It is the harmonic mean of the
+ * others: one slow station among fast ones does not make those dear of whom nothing is known.
+ */
 struct lasack_air lasack_airs_mean(const struct lasack_airs *airs)
 {
 	if (!airs->count)
 		return (struct lasack_air) {};
 	return (struct lasack_air) {
-		.down = div_u64(airs->down, airs->count),
-		.up = div_u64(airs->up, airs->count),
-		.brief = div_u64(airs->brief, airs->count),
+		.down = lasack_air_mean(airs->down, airs->count),
+		.up = lasack_air_mean(airs->up, airs->count),
+		.brief = lasack_air_mean(airs->brief, airs->count),
 	};
+}
+
+/*
+ * What a frame to a group needs. It is sent at a rate that all must have, without aggregation:
+ * no faster than 6 Mb/s, the lowest of clause 17, and than the slowest station.
+ */
+struct lasack_air lasack_airs_group(const struct lasack_airs *airs)
+{
+	const struct lasack_rate basic = { .value = LASACK_RATE_BASIC };
+	struct lasack_air group = {};
+
+	lasack_air_add(&group, &basic, &basic);
+	lasack_air_most(&group, &airs->most);
+	return group;
 }
 
 static u32 lasack_price(u32 air, u32 least)

@@ -9,10 +9,10 @@
 #include <linux/minmax.h>
 #include <linux/types.h>
 
-/* A price of 1, and the highest: 1 Mb/s beside 2.4 Gb/s is not far below it. */
+/* A price of 1, and the highest. 1 Mb/s beside 2.4 Gb/s is at 1627. */
 #define LASACK_PRICE_SHIFT	16
 #define LASACK_PRICE_ONE	((u32)BIT(LASACK_PRICE_SHIFT))
-#define LASACK_PRICE_MAX	(1024U << LASACK_PRICE_SHIFT)
+#define LASACK_PRICE_MAX	(4096U << LASACK_PRICE_SHIFT)
 
 /* What a full frame is charged: 1500 bytes without the headers of IP and TCP. */
 #define LASACK_FULL_CHARGE	1448U
@@ -37,7 +37,7 @@ struct lasack_air {
 struct lasack_airs {
 	struct lasack_air	least;	/* of the fastest */
 	struct lasack_air	most;	/* of the slowest */
-	u64			down;	/* ns, of all */
+	u64			down;	/* frames in LASACK_AIR_MEAN ns, of all */
 	u64			up;
 	u64			brief;
 	u32			count;
@@ -60,6 +60,7 @@ void lasack_air_add(struct lasack_air *air, const struct lasack_rate *tx,
 		    const struct lasack_rate *rx);
 void lasack_airs_add(struct lasack_airs *airs, const struct lasack_air *air);
 struct lasack_air lasack_airs_mean(const struct lasack_airs *airs);
+struct lasack_air lasack_airs_group(const struct lasack_airs *airs);
 struct lasack_price lasack_price_of(const struct lasack_air *air, const struct lasack_air *least,
 				    u32 overhead);
 

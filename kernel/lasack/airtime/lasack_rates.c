@@ -10,10 +10,9 @@
  * queue discipline. So nobody waits for the work: it has a reference on all this, and this on the
  * device. Only the module waits, before it is removed.
  *
- * The driver knows no rate for multicast, which is sent as slowly as the slowest station needs
- * it: it costs what that station's bytes cost. Nor does it know the addresses behind a repeater,
- * and of a station with several links (Wi-Fi 7) it tells none that are read here. They cost the
- * mean of the stations that are known, and the driver is asked for them ever less often.
+ * The driver tells no rate of groups. Nor does it know the addresses behind a repeater, and of a
+ * station with several links (Wi-Fi 7) it tells none that are read here. All these cost the mean
+ * of the stations that are known, and the driver is asked for them ever less often.
  *
  * cfg80211 may be missing: a machine without Wi-Fi needs no module for it. So the references to
  * its functions are weak, and taken as data: not every machine's calls reach the address 0. If
@@ -123,9 +122,8 @@ static bool lasack_rates_ask(struct lasack_rates *rates, struct lasack_rated *st
 
 	spin_lock_bh(&rates->lock);
 	address = station->address;
-	used = station->used && address && !rates->stopped;
+	used = xchg(&station->used, 0) && address && !rates->stopped;
 	due = used && !lasack_is_group(address) && lasack_rates_due(rates, station->in_vain);
-	WRITE_ONCE(station->used, 0);
 	station->idle = used ? 0 : min_t(u32, station->idle + 1, U8_MAX);
 	spin_unlock_bh(&rates->lock);
 	if (!due)
@@ -154,24 +152,29 @@ static void lasack_price_write(struct lasack_price *to, const struct lasack_pric
 static void lasack_rates_price(struct lasack_rates *rates)
 {
 	u32 overhead = READ_ONCE(rates->overhead), i;
-	const struct lasack_air *air;
+	const struct lasack_rated *station;
 	struct lasack_airs airs = {};
 	struct lasack_price price;
-	struct lasack_air mean;
+	struct lasack_air air;
 
 	spin_lock_bh(&rates->lock);
 	for (i = 0; i < ARRAY_SIZE(rates->station); i++) {
 		if (rates->station[i].idle < LASACK_RATES_IDLE)
 			lasack_airs_add(&airs, &rates->station[i].air);
 	}
-	mean = lasack_airs_mean(&airs);
-	for (i = 0; airs.count && i < ARRAY_SIZE(rates->station); i++) {
-		air = &rates->station[i].air;
-		if (lasack_is_group(rates->station[i].address))
-			air = &airs.most;
-		else if (!air->down)
-			air = &mean;
-		price = lasack_price_of(air, &airs.least, overhead);
+	air = lasack_airs_mean(&airs);
+	rates->unknown = lasack_price_of(&air, &airs.least, overhead);
+	air = lasack_airs_group(&airs);
+	price = lasack_price_of(&air, &airs.least, overhead);
+	lasack_price_write(&rates->group, &price);
+	for (i = 0; i < ARRAY_SIZE(rates->station); i++) {
+		station = &rates->station[i];
+		if (lasack_is_group(station->address))
+			price = rates->group;
+		else if (station->air.down)
+			price = lasack_price_of(&station->air, &airs.least, overhead);
+		else
+			price = rates->unknown;
 		lasack_price_write(&rates->station[i].price, &price);
 	}
 	spin_unlock_bh(&rates->lock);
@@ -196,6 +199,7 @@ static bool lasack_rates_pause(struct lasack_rates *rates)
 static void lasack_rates_work(struct work_struct *work)
 {
 	struct lasack_rates *rates = container_of(work, struct lasack_rates, work.work);
+	unsigned long began = jiffies, pause;
 	bool again = false;
 	u32 i;
 
@@ -203,11 +207,13 @@ static void lasack_rates_work(struct work_struct *work)
 	for (i = 0; i < ARRAY_SIZE(rates->station); i++)
 		again |= lasack_rates_ask(rates, &rates->station[i]);
 	lasack_rates_price(rates);
+	/* A driver that has to ask its firmware is left alone nine tenths of the time. */
+	pause = max_t(unsigned long, LASACK_RATES_PERIOD, 9 * (jiffies - began));
 
 	spin_lock_bh(&rates->lock);
 	again = !rates->stopped && (again || lasack_rates_pause(rates));
 	if (again)
-		queue_delayed_work(lasack_rates_queue, &rates->work, LASACK_RATES_PERIOD);
+		queue_delayed_work(lasack_rates_queue, &rates->work, pause);
 	spin_unlock_bh(&rates->lock);
 	if (!again)
 		lasack_rates_put(rates);
@@ -233,7 +239,6 @@ void lasack_rates_start(struct lasack_rates *rates)
  */
 void lasack_rates_begin(struct lasack_rates *rates, u32 number, u64 address)
 {
-	const struct lasack_price one = LASACK_PRICES_ONE;
 	struct lasack_rated *station;
 
 	if (!rates)
@@ -245,7 +250,8 @@ void lasack_rates_begin(struct lasack_rates *rates, u32 number, u64 address)
 	station->rx = (struct lasack_rate) {};
 	station->air = (struct lasack_air) {};
 	station->in_vain = 0;
-	lasack_price_write(&station->price, &one);
+	lasack_price_write(&station->price, lasack_is_group(address) ? &rates->group :
+								      &rates->unknown);
 	spin_unlock_bh(&rates->lock);
 }
 
@@ -279,6 +285,8 @@ struct lasack_rates *lasack_rates_create(struct net_device *dev)
 	spin_lock_init(&rates->lock);
 	rates->dev = dev;
 	netdev_hold(dev, &rates->tracker, GFP_KERNEL);
+	rates->group = LASACK_PRICES_ONE;
+	rates->unknown = LASACK_PRICES_ONE;
 	for (i = 0; i < ARRAY_SIZE(rates->station); i++)
 		lasack_rates_begin(rates, i, 0);
 	return rates;

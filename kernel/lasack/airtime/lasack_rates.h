@@ -27,6 +27,8 @@ struct lasack_rates {
 	struct delayed_work	work;
 	refcount_t		users;	/* the queue discipline, and the work while it is queued */
 	u32			round;	/* of the work */
+	struct lasack_price	group;	/* of groups, and of control packets */
+	struct lasack_price	unknown; /* of stations whose rates are not told (yet) */
 	struct net_device	*dev;
 	netdevice_tracker	tracker;
 	u32			overhead; /* bytes, the least that a packet is charged */

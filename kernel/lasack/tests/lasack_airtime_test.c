@@ -157,6 +157,8 @@ static int airtime_test_init(struct kunit *test)
 	q->stations->rates = kunit_kzalloc(test, sizeof(*q->stations->rates), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, q->stations->rates);
 	spin_lock_init(&q->stations->rates->lock);
+	q->stations->rates->group = LASACK_PRICES_ONE;
+	q->stations->rates->unknown = LASACK_PRICES_ONE;
 	/* No work is queued. */
 	q->stations->rates->running = 1;
 	for (i = 0; i <= LASACK_STATIONS; i++)
@@ -195,12 +197,14 @@ static void slow_station_has_an_eighth(struct kunit *test)
 }
 
 /*
- * Of a station whose rates are not told a full frame takes the mean of the others: of 12794 and
- * 1567.1 us, 7180.5, 4.582 times as much as the fastest needs.
+ * Of a station whose rates are not told a full frame takes the harmonic mean of the others: of
+ * 12794 and 1567.1 us, 2792.2, 1.7818 times as much as the fastest needs. A group's takes as long
+ * as the slowest's, and at 6 Mb/s at least: 2112 us, 10.68 times what 197.8 us are.
  */
 static void not_told_costs_the_mean(struct kunit *test)
 {
-	struct lasack_air fast = {}, slow = {}, mean;
+	const struct lasack_rate sixty_five = { .value = 650, .aggregates = true };
+	struct lasack_air fast = {}, slow = {}, ht = {}, mean;
 	struct lasack_airs airs = {};
 	struct lasack_price price;
 
@@ -210,13 +214,20 @@ static void not_told_costs_the_mean(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, price.full, LASACK_PRICE_ONE);
 	lasack_air_add(&fast, &eleven, &eleven);
 	lasack_air_add(&slow, &one, &one);
+	lasack_air_add(&ht, &sixty_five, &sixty_five);
 	lasack_airs_add(&airs, &fast);
 	lasack_airs_add(&airs, &slow);
 	mean = lasack_airs_mean(&airs);
 	price = lasack_price_of(&mean, &airs.least, OVERHEAD);
-	expect_close(test, lasack_priced_sent(&price, 14480, OVERHEAD), 14480 * 4582 / 1000);
-	price = lasack_price_of(&airs.most, &airs.least, OVERHEAD);
+	expect_close(test, lasack_priced_sent(&price, 14480, OVERHEAD), 14480 * 17818 / 10000);
+	mean = lasack_airs_group(&airs);
+	price = lasack_price_of(&mean, &airs.least, OVERHEAD);
 	expect_close(test, lasack_priced_sent(&price, 14480, OVERHEAD), 14480 * 8164 / 1000);
+	airs = (struct lasack_airs) {};
+	lasack_airs_add(&airs, &ht);
+	mean = lasack_airs_group(&airs);
+	price = lasack_price_of(&mean, &airs.least, OVERHEAD);
+	expect_close(test, lasack_priced_sent(&price, 14480, OVERHEAD), 14480 * 10676 / 1000);
 }
 
 /*
@@ -246,6 +257,48 @@ static void refund_is_what_was_charged(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, station->account.sum, before - 40000);
 }
 
+/* Likewise who was slow, and is fast when his server takes ACKs back that it has just sent. */
+static void fast_again_has_the_price_of_now(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+	struct lasack_station *station;
+	u64 before;
+	u32 i;
+
+	add_to(test, 1, ack(1, 0), 1);
+	set_price(test, 1, 8);
+	for (i = 1; i <= 20; i++)
+		add_to(test, 1, ack(1, i * 2000), 1);
+	station = &q->stations->place[known(q, 1)->station];
+	before = station->account.sum;
+	set_price(test, 1, 1);
+	add_to(test, 1, ack(1, 42000), 1);
+	lasack_flow_take_back(q, known(q, 1), 2000);
+	KUNIT_EXPECT_EQ(test, station->account.sum, before);
+}
+
+/* DNS to a slow station is no way around its price: it has an eighth of a download's bytes. */
+static void control_costs_as_much_as_groups(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+	const u32 eight = 8 << LASACK_PRICE_SHIFT;
+	struct tcp_segment dns = data(53, 1000);
+	u32 i, served[3] = {};
+
+	dns.class = SEGMENT_PORTS;
+	dns.key.protocol = IPPROTO_UDP;
+	q->stations->rates->group = (struct lasack_price) { eight, eight, eight, eight };
+	for (i = 0; i < 9000; i++) {
+		if (!i || known(q, 1)->account.packets < 2)
+			add_to(test, 1, data(1, 1000), 1);
+		if (q->control_packets < 2)
+			add_to(test, 1, dns, 2);
+		served[serve(test)]++;
+	}
+	KUNIT_EXPECT_GE(test, served[2], 1000 - 110U);
+	KUNIT_EXPECT_LE(test, served[2], 1000 + 110U);
+}
+
 /* A place that another station takes begins at the price of the fastest. */
 static void next_in_place_costs_one(struct kunit *test)
 {
@@ -271,6 +324,8 @@ static struct kunit_case lasack_airtime_cases[] = {
 	KUNIT_CASE(slow_station_has_an_eighth),
 	KUNIT_CASE(not_told_costs_the_mean),
 	KUNIT_CASE(refund_is_what_was_charged),
+	KUNIT_CASE(fast_again_has_the_price_of_now),
+	KUNIT_CASE(control_costs_as_much_as_groups),
 	KUNIT_CASE(next_in_place_costs_one),
 	{}
 };
