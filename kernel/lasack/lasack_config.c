@@ -241,7 +241,8 @@ static int lasack_get_unit(struct lasack_config *config, const struct net_device
 	if (config->unit == TC_LASACK_UNIT_BYTES)
 		return 0;
 	if (config->fair != TC_LASACK_FAIR_STATION) {
-		NL_SET_ERR_MSG_ATTR(extack, attr, "unit: give 0 (bytes), or mode default fair station");
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "unit: give 0 (bytes), or mode default fair station");
 		return -EINVAL;
 	}
 	if (!lasack_rates_told(dev)) {

@@ -172,7 +172,9 @@ static void set_price(struct kunit *test, u32 id, u32 times)
 	struct lasack_queue *q = test->priv;
 	u32 number = known(q, id)->station, price = times << LASACK_PRICE_SHIFT;
 
-	q->stations->rates->station[number].price = (struct lasack_price) { price, price, price, price };
+	q->stations->rates->station[number].price = (struct lasack_price) {
+		price, price, price, price
+	};
 }
 
 /* Station 2 is eight times as slow: its upload has an eighth of what the other downloads. */
@@ -257,6 +259,28 @@ static void refund_is_what_was_charged(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, station->account.sum, before - 40000);
 }
 
+/* The largest burst of forged ACKs that is let in, after others: all of it is given back. */
+static void large_refund_is_whole(struct kunit *test)
+{
+	const u32 forged = 131072, often = LASACK_PENDING_MOST / 131072 + 2;
+	struct lasack_queue *q = test->priv;
+	struct lasack_station *station;
+	u64 before;
+	u32 i;
+
+	add_to(test, 1, ack(1, 0), 1);
+	set_price(test, 1, 3);
+	for (i = 1; i <= 900; i++)
+		add_to(test, 1, ack(1, i * 2000), 1);
+	lasack_flow_settle_all(q, known(q, 1));
+	station = &q->stations->place[known(q, 1)->station];
+	before = station->account.sum;
+	for (i = 0; i < often; i++)
+		lasack_flow_charge_acked(q, known(q, 1), forged);
+	lasack_flow_take_back(q, known(q, 1), often * forged);
+	KUNIT_EXPECT_EQ(test, station->account.sum, before);
+}
+
 /* Likewise who was slow, and is fast when his server takes ACKs back that it has just sent. */
 static void fast_again_has_the_price_of_now(struct kunit *test)
 {
@@ -324,6 +348,7 @@ static struct kunit_case lasack_airtime_cases[] = {
 	KUNIT_CASE(slow_station_has_an_eighth),
 	KUNIT_CASE(not_told_costs_the_mean),
 	KUNIT_CASE(refund_is_what_was_charged),
+	KUNIT_CASE(large_refund_is_whole),
 	KUNIT_CASE(fast_again_has_the_price_of_now),
 	KUNIT_CASE(control_costs_as_much_as_groups),
 	KUNIT_CASE(next_in_place_costs_one),
