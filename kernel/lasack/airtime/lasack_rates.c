@@ -10,9 +10,10 @@
  * queue discipline. So nobody waits for the work: it has a reference on all this, and this on the
  * device. Only the module waits, before it is removed.
  *
- * The driver tells no rate of groups. Nor does it know the addresses behind a repeater, and of a
- * station with several links (Wi-Fi 7) it tells none that are read here. All these cost the mean
- * of the stations that are known, and the driver is asked for them ever less often.
+ * The driver does not know the addresses behind a repeater, and of a station with several links
+ * (Wi-Fi 7) it tells no rate that is read here. They cost the mean of the stations that are
+ * known, and the driver is asked for them ever less often. It tells no rate of groups either:
+ * see lasack_airs_group().
  *
  * cfg80211 may be missing: a machine without Wi-Fi needs no module for it. So the references to
  * its functions are weak, and taken as data: not every machine's calls reach the address 0. If

@@ -10,6 +10,7 @@ guest's idle time, so a run that must repeat has its files in memory instead (ra
 from __future__ import annotations
 
 import contextlib
+import re
 import shlex
 import shutil
 import subprocess
@@ -168,8 +169,9 @@ def _follow(process: subprocess.Popen[str], limit_s: float) -> int:
     threading.Thread(target=_watch, args=(process, limit_s, done), daemon=True).start()
     try:
         for line in process.stdout:
-            if line.startswith(STATUS):
-                status = int(line.split()[1])
+            # A message of the kernel may follow on the same line.
+            if found := re.match(rf"{STATUS}\s*(\d+)", line):
+                status = int(found[1])
             elif status is None:
                 print(line.rstrip(), flush=True)
     finally:
