@@ -365,8 +365,7 @@ static int bench_take_device(struct bench *b, const char *name)
 	if (!d->dev)
 		return -ENODEV;
 	d->sch = rtnl_dereference(d->dev->qdisc);
-	if (!netif_running(d->dev) || !d->sch->enqueue || d->sch->flags & TCQ_F_NOLOCK ||
-	    !(d->sch->flags & TCQ_F_ONETXQUEUE))
+	if (!netif_running(d->dev) || !d->sch->enqueue || d->sch->flags & TCQ_F_NOLOCK)
 		return -EOPNOTSUPP;
 	netif_tx_stop_all_queues(d->dev);
 	b->count++;
@@ -386,7 +385,7 @@ static int bench_take_devices(struct bench *b)
 			continue;
 		err = bench_take_device(b, name);
 		if (err)
-			pr_err("qdisc_bench: cannot measure \"%s\": an Ethernet device with one queue, up, with a root discipline is needed\n",
+			pr_err("qdisc_bench: cannot measure \"%s\": an Ethernet device, up, with a root discipline other than mq is needed\n",
 			       name);
 	}
 	kfree(list);

@@ -15,18 +15,34 @@
 #	memory LABEL WORDS...		the memory a discipline holds once all is known:
 #					print "memory LABEL BYTES"
 #
-# `memory` uses a device of its own.
+# `memory` uses a device of its own. A discipline with `unit airtime` has a Wi-Fi device, of the
+# lab's radio driver, whose stations nobody knows.
 
 set -eu
 modules=$1
 plan=$2
 parameters=/sys/module/qdisc_bench/parameters
 debugfs=/sys/kernel/debug
+radio=$modules/../../radio/${modules##*/}/lab_radio.ko
 TC_LIB_DIR=$(realpath "$(dirname "$0")/../../build/tc")
 export TC_LIB_DIR
 
 make_device() {
-	ip link add "$1" type dummy
+	name=$1
+	shift
+	case " $* " in
+	*" unit airtime "*)
+		[ -d /sys/module/lab_radio ] || insmod "$radio" radios=4
+		for phy in /sys/class/net/wlan*/phy80211; do
+			ip link set "$(basename "${phy%/phy80211}")" name "$name"
+			break
+		done
+		;;
+	*)
+		ip link add "$name" type dummy
+		;;
+	esac
+	set -- "$name"
 	# Nothing but the module's packets: no neighbour discovery either.
 	ip link set "$1" addrgenmode none txqueuelen 20000 up
 }
@@ -52,13 +68,13 @@ free_memory() {
 hold_memory() {
 	label=$1
 	shift
-	make_device benchm
+	make_device benchm "$@"
 	before=$(free_memory)
 	add_qdisc benchm "$@"
 	echo benchm > "$parameters/devices"
 	cat "$debugfs/qdisc_bench" > /dev/null
 	echo "memory $label $((before - $(free_memory)))"
-	ip link del benchm
+	ip link del benchm 2> /dev/null || ip link set benchm down name "gone$label"
 }
 
 grep -q " $debugfs debugfs " /proc/mounts || mount -t debugfs none "$debugfs"
@@ -82,6 +98,14 @@ while read -r verb rest; do
 	qdisc)
 		device=bench$1
 		shift
+		case " $* " in
+		*" unit airtime "*)
+			if [ ! -d "/sys/class/net/$device/phy80211" ]; then
+				ip link del "$device"
+				make_device "$device" "$@"
+			fi
+			;;
+		esac
 		tc qdisc del dev "$device" root 2> /dev/null || :
 		add_qdisc "$device" "$@"
 		;;
