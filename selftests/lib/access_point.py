@@ -212,8 +212,13 @@ def wait_for_device(device: str) -> None:
 
 
 def put_lasack(device: str) -> None:
-    """lasack at the root of a device."""
-    run("tc", "qdisc", "replace", "dev", device, "root", "lasack")
+    """lasack at the root of a device, with its defaults where the rates that it is told are true.
+
+    The kernel's own hwsim tells those that mac80211 chose, while dcfmedium sends at others. Then
+    airtime would be shared by wrong prices.
+    """
+    unit = () if Path("/sys/module/lab_radio").exists() else ("unit", "bytes")
+    run("tc", "qdisc", "replace", "dev", device, "root", "lasack", *unit)
 
 
 def mac_address(device: str, namespace: str = "") -> str:
