@@ -50,7 +50,7 @@ make_device() {
 add_qdisc() {
 	device=$1
 	shift
-	tc qdisc add dev "$device" root "$@" && return
+	tc qdisc replace dev "$device" root "$@" && return
 	echo "bench.sh: tc refuses: $*"
 	exit 1
 }
@@ -69,12 +69,18 @@ hold_memory() {
 	label=$1
 	shift
 	make_device benchm "$@"
+	# What a Wi-Fi device has at first is freed now, and not while memory is counted.
+	add_qdisc benchm pfifo limit 1
 	before=$(free_memory)
 	add_qdisc benchm "$@"
 	echo benchm > "$parameters/devices"
 	cat "$debugfs/qdisc_bench" > /dev/null
 	echo "memory $label $((before - $(free_memory)))"
-	ip link del benchm 2> /dev/null || ip link set benchm down name "gone$label"
+	# A radio's device stays, and is not needed again.
+	if ! ip link del benchm 2> /dev/null; then
+		ip link set benchm down
+		ip link set benchm name "gone$label"
+	fi
 }
 
 grep -q " $debugfs debugfs " /proc/mounts || mount -t debugfs none "$debugfs"
