@@ -94,7 +94,7 @@ static void lasack_walk(struct Qdisc *sch, struct qdisc_walker *walker)
 
 /* What is known of the flow's station. */
 static void lasack_class_rates(struct lasack_rates *rates, const struct lasack_flow *flow,
-			       u32 overhead, struct tc_lasack_flow *st)
+			       struct tc_lasack_flow *st)
 {
 	const struct lasack_rated *station = &rates->station[flow->station];
 
@@ -102,9 +102,7 @@ static void lasack_class_rates(struct lasack_rates *rates, const struct lasack_f
 	st->tx_rate = station->tx.value;
 	st->rx_rate = station->rx.value;
 	if (station->air.down) {
-		st->tx_price = div_u64(lasack_priced_sent(&station->price,
-							  100 * LASACK_FULL_CHARGE,
-							  100 * overhead), LASACK_FULL_CHARGE);
+		st->tx_price = lasack_priced(100, station->price.full);
 		st->rx_price = lasack_priced(100, station->price.up);
 	}
 	spin_unlock_bh(&rates->lock);
@@ -131,7 +129,7 @@ static int lasack_dump_class(struct Qdisc *sch, unsigned long cl,
 	st.sent = flow->sent;
 	st.received = flow->received;
 	if (queue->shape.by_station && q->rates)
-		lasack_class_rates(q->rates, flow, queue->overhead, &st);
+		lasack_class_rates(q->rates, flow, &st);
 	sch_tree_unlock(sch);
 
 	tcm->tcm_handle |= TC_H_MIN(cl);

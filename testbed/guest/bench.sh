@@ -42,9 +42,8 @@ make_device() {
 		ip link add "$name" type dummy
 		;;
 	esac
-	set -- "$name"
 	# Nothing but the module's packets: no neighbour discovery either.
-	ip link set "$1" addrgenmode none txqueuelen 20000 up
+	ip link set "$name" addrgenmode none txqueuelen 20000 up
 }
 
 add_qdisc() {
@@ -76,10 +75,10 @@ hold_memory() {
 	echo benchm > "$parameters/devices"
 	cat "$debugfs/qdisc_bench" > /dev/null
 	echo "memory $label $((before - $(free_memory)))"
-	# A radio's device stays, and is not needed again.
+	# A radio's device stays, for the next.
 	if ! ip link del benchm 2> /dev/null; then
 		ip link set benchm down
-		ip link set benchm name "gone$label"
+		ip link set benchm name "wlan9$label"
 	fi
 }
 

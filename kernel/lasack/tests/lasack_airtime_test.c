@@ -232,22 +232,30 @@ static void not_told_costs_the_mean(struct kunit *test)
 	expect_close(test, lasack_priced_sent(&price, 14480, OVERHEAD), 14480 * 10676 / 1000);
 }
 
+/* The station of connection 1, charged for @count ACKs of 2000 bytes each at the price @times. */
+static struct lasack_station *charged_acks(struct kunit *test, u32 count, u32 times)
+{
+	struct lasack_queue *q = test->priv;
+	u32 i;
+
+	add_to(test, 1, ack(1, 0), 1);
+	set_price(test, 1, times);
+	for (i = 1; i <= count; i++)
+		add_to(test, 1, ack(1, i * 2000), 1);
+	return &q->stations->place[known(q, 1)->station];
+}
+
 /*
  * A station is charged for forged ACKs while it is fast, and is slow when they turn out to be
  * forged. It has back what it was charged, and not eight times as much.
  */
 static void refund_is_what_was_charged(struct kunit *test)
 {
+	struct lasack_station *station = charged_acks(test, 20, 1);
+	u64 before = station->account.sum;
 	struct lasack_queue *q = test->priv;
-	struct lasack_station *station;
-	u64 before;
 	u32 i;
 
-	add_to(test, 1, ack(1, 0), 1);
-	for (i = 1; i <= 20; i++)
-		add_to(test, 1, ack(1, i * 2000), 1);
-	station = &q->stations->place[known(q, 1)->station];
-	before = station->account.sum;
 	for (i = 21; i <= 40; i++)
 		add_to(test, 1, ack(1, i * 2000), 1);
 	KUNIT_ASSERT_EQ(test, station->account.sum, before + 40000);
@@ -263,17 +271,12 @@ static void refund_is_what_was_charged(struct kunit *test)
 static void large_refund_is_whole(struct kunit *test)
 {
 	const u32 forged = 131072, often = LASACK_PENDING_MOST / 131072 + 2;
+	struct lasack_station *station = charged_acks(test, 900, 3);
 	struct lasack_queue *q = test->priv;
-	struct lasack_station *station;
 	u64 before;
 	u32 i;
 
-	add_to(test, 1, ack(1, 0), 1);
-	set_price(test, 1, 3);
-	for (i = 1; i <= 900; i++)
-		add_to(test, 1, ack(1, i * 2000), 1);
 	lasack_flow_settle_all(q, known(q, 1));
-	station = &q->stations->place[known(q, 1)->station];
 	before = station->account.sum;
 	for (i = 0; i < often; i++)
 		lasack_flow_charge_acked(q, known(q, 1), forged);
@@ -284,17 +287,10 @@ static void large_refund_is_whole(struct kunit *test)
 /* Likewise who was slow, and is fast when his server takes ACKs back that it has just sent. */
 static void fast_again_has_the_price_of_now(struct kunit *test)
 {
+	struct lasack_station *station = charged_acks(test, 20, 8);
+	u64 before = station->account.sum;
 	struct lasack_queue *q = test->priv;
-	struct lasack_station *station;
-	u64 before;
-	u32 i;
 
-	add_to(test, 1, ack(1, 0), 1);
-	set_price(test, 1, 8);
-	for (i = 1; i <= 20; i++)
-		add_to(test, 1, ack(1, i * 2000), 1);
-	station = &q->stations->place[known(q, 1)->station];
-	before = station->account.sum;
 	set_price(test, 1, 1);
 	add_to(test, 1, ack(1, 42000), 1);
 	lasack_flow_take_back(q, known(q, 1), 2000);
@@ -323,7 +319,28 @@ static void control_costs_as_much_as_groups(struct kunit *test)
 	KUNIT_EXPECT_LE(test, served[2], 1000 + 110U);
 }
 
-/* A place that another station takes begins at the price of the fastest. */
+/* While no known station is charged, nobody is dearer than another, whoever came first. */
+static void quiet_stations_set_no_price(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+	struct lasack_rates *rates = q->stations->rates;
+
+	lasack_rates_begin(rates, 0, 1);
+	lasack_rates_begin(rates, 1, 2);
+	lasack_rates_begin(rates, 2, 3);
+	lasack_air_add(&rates->station[0].air, &one, &one);
+	lasack_air_add(&rates->station[1].air, &eleven, &eleven);
+	lasack_rates_price(rates);
+	KUNIT_EXPECT_GT(test, rates->station[2].price.full, LASACK_PRICE_ONE);
+	rates->station[0].idle = LASACK_RATES_IDLE;
+	rates->station[1].idle = LASACK_RATES_IDLE;
+	lasack_rates_price(rates);
+	KUNIT_EXPECT_EQ(test, rates->station[2].price.full, LASACK_PRICE_ONE);
+	KUNIT_EXPECT_EQ(test, rates->unknown.full, LASACK_PRICE_ONE);
+	KUNIT_EXPECT_EQ(test, rates->group.full, LASACK_PRICE_ONE);
+}
+
+/* A place that another station takes begins at the price of those that are not known: 1 here. */
 static void next_in_place_costs_one(struct kunit *test)
 {
 	struct lasack_queue *q = test->priv;
@@ -351,6 +368,7 @@ static struct kunit_case lasack_airtime_cases[] = {
 	KUNIT_CASE(large_refund_is_whole),
 	KUNIT_CASE(fast_again_has_the_price_of_now),
 	KUNIT_CASE(control_costs_as_much_as_groups),
+	KUNIT_CASE(quiet_stations_set_no_price),
 	KUNIT_CASE(next_in_place_costs_one),
 	{}
 };
