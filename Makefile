@@ -150,7 +150,7 @@ papers: all			## repeat the papers' figures at full length: a night and more
 papers-short: all		## the same with fewer and shorter runs
 papers papers-short:
 	@status=0; for file in testbed/scenarios/papers/*.toml; do \
-		$(APBED) run $$file $(if $(findstring short,$@),--short) \
+		$(APBED) run $$file $(if $(findstring short,$@),--short) $(KERNEL:%=--kernel %) \
 			--out out/$@/$$(basename $$file .toml) || status=1; \
 	done; exit $$status
 
