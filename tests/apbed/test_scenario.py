@@ -334,6 +334,11 @@ def test_a_mix_is_a_station_for_each_connection(tmp_path: Path) -> None:
     ]
     assert first.plan.station.count == 3 and first.params["mix"] == "dl1-ul2"
     assert [flow.dir for flow in second.plan.flows] == ["down", "down"]
+    begun = [
+        flow.start_s
+        for flow in parse.load(mixed, ["duration_s=3", "mix_stagger_s=0.5"]).runs[0].plan.flows
+    ]
+    assert begun == [0.0, 0.5, 1.0]
     for word in ("dl0-ul0", "dl26-ul25", "2-2", "ul1-dl1"):
         with pytest.raises(ApbedError, match=r"mix = .*: expected such as 'dl2-ul1'"):
             parse.load(mixed, [f"mix={word}"])

@@ -34,8 +34,11 @@ class Cell:
             raise ApbedError(f"station = {name!r}: expected one of {self.stations}")
 
 
-def of_mix(word: str) -> list[Table]:
-    """The [[flow]] tables of "dl2-ul2" (up-down-fairness): each connection has its own station."""
+def of_mix(word: str, later_s: float = 0.0) -> list[Table]:
+    """The [[flow]] tables of "dl2-ul2" (up-down-fairness): each connection has its own station.
+
+    Each connection begins `later_s` seconds after the one before.
+    """
     if not word:
         return []
     match = re.fullmatch(r"dl(\d{1,2})-ul(\d{1,2})", word)
@@ -44,7 +47,12 @@ def of_mix(word: str) -> list[Table]:
         raise ApbedError(f"mix = {word!r}: expected such as 'dl2-ul1', 1 to 50 connections in all")
     ids = [("up", k) for k in range(1, ups + 1)] + [("down", k) for k in range(1, downs + 1)]
     return [
-        {"id": f"{way}{k}", "station": f"sta{number}", "dir": way}
+        {
+            "id": f"{way}{k}",
+            "station": f"sta{number}",
+            "dir": way,
+            "start_s": (number - 1) * later_s,
+        }
         for number, (way, k) in enumerate(ids, start=1)
     ]
 

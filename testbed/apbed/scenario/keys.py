@@ -79,6 +79,7 @@ KEYS: dict[str, Key] = {
     "ap.aql": Key(bool, False),
     "ap.tx_status_delay_ms": Key(float, 0.0, 0, 1000),
     "mix": Key(str, ""),
+    "mix_stagger_s": Key(float, 0.0, 0, 3600),
     "ap.watch": Key(bool, False),
     "ap.security": Key(str, "open", choices=("open", "wpa2")),
     "station.count": Key(int, low=1, high=50),

@@ -166,7 +166,7 @@ def _plan(values: Values, tables: _Tables) -> Plan:
     for role in ("ap", "station"):
         radio.check_queues(role, values)
     radio.check_access(values)
-    mixed = flows.of_mix(values["mix"])
+    mixed = flows.of_mix(values["mix"], values["mix_stagger_s"])
     count = max(values["station.count"], len(mixed))
     cell = flows.Cell(
         station_names(count), values["duration_s"], values["seed"], values["datagrams.bytes"]
