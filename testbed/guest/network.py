@@ -150,8 +150,8 @@ def queue_words(device: str, queue: AccessPoint | Stations) -> list[list[str]]:
     replace = ["tc", "qdisc", "replace", "dev", device]
     bound, where = [], ["root"]
     if queue.inflight:
-        limit = ["root", "handle", "1:", "inflight", "limit", str(queue.inflight)]
-        bound, where = [[*replace, *limit]], ["parent", "1:1"]
+        limit = ["inflight", "limit", str(queue.inflight), "stall", f"{queue.stall_ms}ms"]
+        bound, where = [[*replace, "root", "handle", "1:", *limit]], ["parent", "1:1"]
     handle = ["handle", "2:"] if queue.qdisc != "noqueue" else []
     return [*bound, [*replace, *where, *handle, *shlex.split(queue.qdisc)]]
 

@@ -481,7 +481,7 @@ def test_an_automatic_bound_is_inflights_own(tmp_path: Path) -> None:
     (run,) = plan.runs
     replace = ["tc", "qdisc", "replace", "dev", "wlan0"]
     assert queue_words("wlan0", run.plan.ap) == [
-        [*replace, "root", "handle", "1:", "inflight", "limit", "auto"],
+        [*replace, "root", "handle", "1:", "inflight", "limit", "auto", "stall", "100ms"],
         [*replace, "parent", "1:1", "handle", "2:", "fq_codel"],
     ]
     assert run.plan.station.inflight == "auto"

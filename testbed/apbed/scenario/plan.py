@@ -42,6 +42,7 @@ class AccessPoint:
 
     qdisc: str
     inflight: int | str
+    stall_ms: int  # of `inflight`: the air may be denied for so long before it lets more go
     watch: bool  # keep the qdisc's statistics of every second
     radio: str  # "direct", or "queues": frames wait in mac80211's own queues
     hw_frames: int  # with queues: of an access category in hardware at most
@@ -58,6 +59,7 @@ class Stations:
     count: int
     qdisc: str
     inflight: int | str  # as the access point's, and the radio too
+    stall_ms: int
     radio: str
     hw_frames: int
     airtime_fairness: bool
