@@ -485,3 +485,11 @@ def test_an_automatic_bound_is_inflights_own(tmp_path: Path) -> None:
         [*replace, "parent", "1:1", "handle", "2:", "fq_codel"],
     ]
     assert run.plan.station.inflight == "auto"
+
+
+def test_the_stall_time_is_the_roles_own(tmp_path: Path) -> None:
+    (run,) = load(tmp_path, CELL, "ap.inflight=1", "ap.stall_ms=2000").runs
+    bound, _ = queue_words("wlan0", run.plan.ap)
+    assert bound[-2:] == ["stall", "2000ms"]
+    bound, _ = queue_words("wlan1", run.plan.station)
+    assert bound[-2:] == ["stall", "100ms"]
