@@ -434,6 +434,36 @@ def test_scenarios_share_a_file_of_cases(tmp_path: Path) -> None:
     assert found == alone and len(found) == 2
 
 
+def test_cases_of_several_files_and_some_of_them(tmp_path: Path) -> None:
+    """They come one after the other; `case` names those that are run, and --set goes before it."""
+    shared = "schema = 1\n" + CASES.removeprefix(CELL)
+    (tmp_path / "one.toml").write_text(shared)
+    (tmp_path / "two.toml").write_text(shared.replace('name = "', 'name = "another '))
+    text = CELL.replace("[ap]", 'cases = ["one.toml", "two.toml"]\n[ap]')
+    every = [run.params["case"] for run in load(tmp_path, text).runs]
+    assert len(every) == 4 and every[2:] == [f"another {name}" for name in every[:2]]
+    some = text.replace("[ap]", f'case = ["{every[3]}", "{every[0]}"]\n[ap]')
+    assert [run.params["case"] for run in load(tmp_path, some).runs] == [every[3], every[0]]
+    word = f'case=["{every[1]}"]'
+    assert [run.params["case"] for run in load(tmp_path, some, word).runs] == [every[1]]
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("cases = []", "cell.toml: cases: expected the name of a file, or a list of such names"),
+        ("cases = 1", "cell.toml: cases: expected the name of a file, or a list of such names"),
+        ('cases = ["shared.toml", "shared.toml"]', "cell.toml: case 3: expected a name that no"),
+        ('cases = "shared.toml"\ncase = ["none"]', "cell.toml: case = 'none': expected one of"),
+    ],
+)
+def test_cases_that_cannot_be_are_one_line(tmp_path: Path, line: str, why: str) -> None:
+    (tmp_path / "shared.toml").write_text("schema = 1\n" + CASES.removeprefix(CELL))
+    with pytest.raises(ApbedError) as caught:
+        load(tmp_path, CELL.replace("[ap]", f"{line}\n[ap]"))
+    assert str(caught.value).startswith(why)
+
+
 @pytest.mark.parametrize(
     ("shared", "line"),
     [

@@ -36,8 +36,18 @@ def of_tables(tables: Iterable[Mapping[str, Any]]) -> Cases:
     return found
 
 
-def of_file(path: Path) -> list[dict[str, Any]]:
-    """The [[case]] tables of a file that scenarios share: `cases = "../../cases/queues.toml"`."""
+def of_files(folder: Path, names: Any) -> list[dict[str, Any]]:
+    """The [[case]] tables of files that scenarios share: `cases = "../../cases/queues.toml"`.
+
+    `names`: that of one file, or a list of them, whose cases come one after the other.
+    """
+    listed = names if isinstance(names, list) else [names]
+    if not listed or not all(isinstance(name, str) for name in listed):
+        raise ApbedError("cases: expected the name of a file, or a list of such names")
+    return [case for name in listed for case in _of_file(folder / name)]
+
+
+def _of_file(path: Path) -> list[dict[str, Any]]:
     try:
         table = tomllib.loads(path.read_text())
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

@@ -90,9 +90,12 @@ def load(path: Path, settings: Sequence[str] = (), *, short: bool = False) -> Sc
             settings = [*(f"{key}={json.dumps(value)}" for key, value in fewer), *settings]
         shared = table.pop("cases", None)
         if shared is not None:
-            if not isinstance(shared, str) or "case" in table:
-                raise ApbedError("cases: expected the name of a file, and no [[case]] beside it")
-            table["case"] = cases.of_file(path.parent / shared)
+            some = table.pop("case", None)
+            table["case"] = cases.of_files(path.parent, shared)
+            if some is not None:  # names of those that the scenario runs
+                if any(isinstance(one, dict) for one in some):
+                    raise ApbedError("cases: expected no [[case]] beside it")
+                settings = [f"case={json.dumps(some)}", *settings]
         return _scenario(table, settings)
     except ApbedError as error:
         raise ApbedError(f"{path.name}: {error}") from error
