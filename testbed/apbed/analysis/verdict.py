@@ -65,7 +65,7 @@ class Load:
 
     def row(self, case: str) -> Row | None:
         """The contender of this case, if it has a valid run."""
-        return next((row for row in self.rows if _case(row) == case and row.runs), None)
+        return next((row for row in self.rows if contender(row) == case and row.runs), None)
 
     @property
     def rival(self) -> Row | None:
@@ -82,13 +82,17 @@ class Load:
 
 
 def loads(name: str, title: str, summary: Json) -> list[Load]:
-    """The loads of one scenario's summary: one for each set of what it sweeps beside the cases."""
-    groups: dict[tuple[tuple[str, str], ...], list[Row]] = {}
+    """The loads of one scenario's summary: one for each set of what it sweeps beside the cases.
+
+    Contenders whose case ends in " / stations today" meet other stations: another load.
+    """
+    groups: dict[tuple[str, ...], list[Row]] = {}
     for row in compare(summary):
-        groups.setdefault(row.others, []).append(row)
+        varied = [f"{key} {value}" for key, value in row.others]
+        groups.setdefault((*varied, *_case_and_setting(row)[1:]), []).append(row)
     return [
-        Load(name, ", ".join([name, *(f"{k} {v}" for k, v in others)]), title, tuple(rows))
-        for others, rows in groups.items()
+        Load(name, ", ".join([name, *varied]), title, tuple(rows))
+        for varied, rows in groups.items()
     ]
 
 
@@ -134,7 +138,7 @@ def to_json(loads: Sequence[Load], commits: Mapping[str, str]) -> Json:
                 "commit": commits.get(load.scenario),
                 "contenders": [_contender(row) for row in load.rows if row.runs],
                 "ours": OURS,
-                "beside": _case(load.rival) if load.rival else None,
+                "beside": contender(load.rival) if load.rival else None,
                 "outcomes": {one.measure.name: one.outcome for one in load.comparisons()},
             }
             for load in loads
@@ -145,7 +149,7 @@ def to_json(loads: Sequence[Load], commits: Mapping[str, str]) -> Json:
 def _contender(row: Row) -> Json:
     known = {one.name: found for one in MEASURES if (found := of_row(one, row)) is not None}
     return {
-        "case": _case(row),
+        "case": contender(row),
         "runs": [run["id"] for run in row.runs],
         "measures": {
             name: {
@@ -179,10 +183,16 @@ def _outcome(measure: Measure, pairs: Sequence[tuple[float, float]]) -> str:
     return LOST if all(a > b for a, b in costs) else EVEN
 
 
-def _case(row: Row) -> str | None:
+def contender(row: Row) -> str | None:
+    """The case of a row without what makes it another load; None if it has none."""
+    return (*_case_and_setting(row), None)[0]
+
+
+def _case_and_setting(row: Row) -> list[str]:
+    """Of "lasack / stations today" both parts; empty for a row without a case."""
     runs = row.runs or row.invalid
     case = runs[0]["params"].get("case") if runs else None
-    return None if case is None else str(case)
+    return [] if case is None else str(case).split(" / ", 1)
 
 
 def _at(*path: str, scale: float = 1.0) -> Callable[[Json], float | None]:

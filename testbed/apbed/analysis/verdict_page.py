@@ -22,6 +22,7 @@ from apbed.analysis.verdict import (
     Comparison,
     Load,
     best,
+    contender,
     known,
     of_row,
 )
@@ -94,7 +95,7 @@ def _in_short(loads: Sequence[Load]) -> str:
 
 def _rival(load: Load) -> str:
     """Its case; "" if none was measured."""
-    return load.rival.name.split(",")[0] if load.rival else ""
+    return (contender(load.rival) or load.rival.name) if load.rival else ""
 
 
 def _listed(found: Sequence[tuple[Load, Comparison]], outcome: str) -> str:
@@ -204,7 +205,7 @@ def _commit(load: Load, origin: Origin) -> str:
 
 def _name(row: Row, load: Load, origin: Origin) -> str:
     ids = {f"{load.scenario}/{run['id']}" for run in row.runs}
-    return row.name.split(",")[0] + (" *" if ids & origin.stale else "")
+    return (contender(row) or row.name) + (" *" if ids & origin.stale else "")
 
 
 def _cell(found: Spread | None, *, mark: bool) -> str:

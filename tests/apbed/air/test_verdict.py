@@ -147,6 +147,25 @@ def test_without_mac80211s_queues_the_rival_is_fq_codel() -> None:
     assert alone.rival is None and alone.comparisons() == []
 
 
+def test_other_stations_are_another_load() -> None:
+    """Contenders are compared only with those that meet the same stations."""
+    runs = [
+        run(case, 1, total, 1.0, 9.0)
+        for case, total in (
+            (RIVAL, 4.0),
+            ("lasack", 5.0),
+            (f"{RIVAL} / stations today", 6.0),
+            ("lasack / stations today", 5.0),
+        )
+    ]
+    plain, today = verdict.loads("rrul", "One station", {"runs": runs})
+    assert (plain.name, today.name) == ("rrul", "rrul, stations today")
+    assert outcomes(plain)["total"] == WON and outcomes(today)["total"] == LOST
+    text = page([plain, today])
+    assert "[rrul, stations today](#rrul-stations-today)" in text
+    assert text.count("\n| lasack |") == 2 and " / " not in text
+
+
 def test_the_same_as_json() -> None:
     """What is beyond measuring is the word "lost", which JSON can say."""
     found = load([(5.0, 0.9, None)], [(6.0, 0.4, 90.0)])
