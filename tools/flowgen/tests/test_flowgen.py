@@ -237,7 +237,7 @@ def test_a_talker_speaks_in_spurts(server: Server, tmp_path: Path) -> None:
 RUN = ["run", "--id", "f", "--host", "127.0.0.1", "--port", "9", "--dir", "up"]
 PULSE = ["pulse", "--id", "p", "--host", "127.0.0.1", "--port", "9"]
 MISUSE = [
-    ([], "serve, run, pulse or tap"),
+    ([], "serve, run, pulse, quic or tap"),
     (["walk"], "walk is not a command"),
     (["serve"], "needs --port"),
     (["tap"], "needs --dev"),
