@@ -91,6 +91,7 @@ def flow_words(flowgen: str, flow: Flow, host: str, t0: float, record: str) -> l
         return [*words, "--bytes", str(flow.bytes)]
     if flow.quic_bytes:
         words += ["--bytes", str(flow.quic_bytes)]
+        words += ["--window", str(flow.quic_window)] if flow.quic_window else []
     size = ["--bytes", str(flow.bytes)] if flow.bytes is not None else []
     return [*words, "--dir", flow.dir, *(size or ["--seconds", str(flow.seconds)])]
 

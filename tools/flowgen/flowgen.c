@@ -34,7 +34,7 @@
 struct options {
 	const char *id, *host, *port, *bind, *dir, *seconds, *bytes, *count;
 	const char *every, *start_at, *cc, *interval, *out, *list, *dev;
-	const char *datagrams, *echo, *pages, *bursts;
+	const char *datagrams, *echo, *pages, *bursts, *window;
 };
 
 static void __attribute__((noreturn, format(printf, 1, 2)))
@@ -230,6 +230,8 @@ static void command_quic(struct loop *loop, const struct options *opt)
 	if (opt->bytes)
 		plan.datagram = parse_count("--bytes", opt->bytes, QUIC_DATAGRAM_MIN,
 					    QUIC_DATAGRAM_MAX);
+	if (opt->window)
+		plan.window = parse_count("--window", opt->window, 1, UINT32_MAX);
 	resolve(opt, SOCK_DGRAM, &plan.peer, &plan.peer_length);
 	quic_start(loop, &plan);
 }
@@ -248,7 +250,7 @@ static const struct command {
 	{ "serve", command_serve, "pbIoh" },
 	{ "run", command_run, "icpdtnlPTCIoh" },
 	{ "pulse", command_pulse, "icpNBEnMeTIoh" },
-	{ "quic", command_quic, "icpdtnTIoh" },
+	{ "quic", command_quic, "icpdtnWTIoh" },
 	{ "tap", command_tap, "DIoh" },
 };
 
@@ -265,6 +267,7 @@ static void parse_options(const struct command *command, int argc, char **argv,
 		{ "cc", 1, NULL, 'C' }, { "interval", 1, NULL, 'I' },
 		{ "datagrams", 1, NULL, 'M' }, { "echo", 0, NULL, 'e' },
 		{ "pages", 1, NULL, 'P' }, { "bursts", 1, NULL, 'B' },
+		{ "window", 1, NULL, 'W' },
 		{ "out", 1, NULL, 'o' }, { "help", 0, NULL, 'h' },
 		{ },
 	};
@@ -276,6 +279,7 @@ static void parse_options(const struct command *command, int argc, char **argv,
 		['I'] = &opt->interval, ['o'] = &opt->out, ['D'] = &opt->dev,
 		['M'] = &opt->datagrams, ['e'] = &opt->echo,
 		['P'] = &opt->pages, ['B'] = &opt->bursts,
+		['W'] = &opt->window,
 	};
 	int c, i;
 

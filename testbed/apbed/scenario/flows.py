@@ -29,6 +29,7 @@ class Cell:
     duration_s: float
     seed: int
     datagram_bytes: int  # of flows of datagrams that do not say it; 0: they must
+    quic_window: int  # bytes that QUIC's receivers take ahead; 0: many
 
     def check_station(self, name: str) -> None:
         """ApbedError for a station that the cell does not have."""
@@ -131,7 +132,8 @@ def _connection(number: int, table: Table, cell: Cell) -> list[Flow]:
             raise ApbedError(f"id = {values['id']!r}: expected letters, digits, - . _, at most 32")
         cell.check_station(values["station"])
         every_s = values.pop("renew_s", None)
-        flow = Flow(**{"start_s": 0.0} | _with_transport(values) | spoken)
+        values = {"start_s": 0.0} | _with_transport(values, cell.quic_window or None) | spoken
+        flow = Flow(**values)
         if every_s is not None and (flow.pulse or not every_s):
             raise ApbedError("renew_s: expected more than 0, and only for connections")
         flow = _complete(flow, cell.duration_s)
@@ -140,14 +142,14 @@ def _connection(number: int, table: Table, cell: Cell) -> list[Flow]:
     return [flow] if every_s is None else _renewed(flow, every_s, cell.duration_s)
 
 
-def _with_transport(values: Table) -> Table:
+def _with_transport(values: Table, window: int | None) -> Table:
     """A table whose direction says QUIC too, with both apart; `bytes` are a datagram's there."""
     if values["dir"] not in QUIC:
         return values
     size, (low, high) = values.pop("bytes", QUIC_BYTES), QUIC_RANGE
     if not low <= size <= high:
         raise ApbedError(f"bytes = {size}: expected {low} to {high} with {values['dir']!r}")
-    return values | {"dir": QUIC[values["dir"]], "quic_bytes": size}
+    return values | {"dir": QUIC[values["dir"]], "quic_bytes": size, "quic_window": window}
 
 
 def _complete(flow: Flow, duration_s: float) -> Flow:

@@ -101,6 +101,7 @@ KEYS: dict[str, Key] = {
     "wired.rate_mbps": Key(float, 0.0, 0, 10000),
     "wired.initcwnd": Key(int, 0, 0, 1000),
     "datagrams.bytes": Key(int, 0, 0, 65507),
+    "quic.window": Key(int, 0, 0, 2**30),
     "tcp.mss": Key(int, 0, 0, 2264),
     "tcp.mtu": Key(int, 0, 0, 2304),
     "tcp.window_segments": Key(int, 0, 0, 10000),

@@ -169,7 +169,11 @@ def _plan(values: Values, tables: _Tables) -> Plan:
     mixed = flows.of_mix(values["mix"], values["mix_stagger_s"])
     count = max(values["station.count"], len(mixed))
     cell = flows.Cell(
-        station_names(count), values["duration_s"], values["seed"], values["datagrams.bytes"]
+        station_names(count),
+        values["duration_s"],
+        values["seed"],
+        values["datagrams.bytes"],
+        values["quic.window"],
     )
     transfers = _transfers(values, count) if "workload.load_mbps" in values else ()
     fetched = _fetched(values, count) if "users.sizes" in values else ()

@@ -213,7 +213,8 @@ static void connection_interrupt(struct loop *loop, struct activity *act)
 		conclude(loop, connection_of(act), UNSET);
 }
 
-static struct connection *connection_new(const struct quic_plan *plan, bool client)
+static struct connection *connection_new(const struct quic_plan *plan, uint32_t allowed,
+					 bool client)
 {
 	struct connection *conn = calloc(1, sizeof(*conn));
 
@@ -226,6 +227,7 @@ static struct connection *connection_new(const struct quic_plan *plan, bool clie
 	conn->act.interrupt = connection_interrupt;
 	conn->plan = *plan;
 	conn->client = client;
+	conn->allowed = allowed;
 	conn->deadline = NEVER;
 	conn->next_sample = NEVER;
 	conn->hello_due = NEVER;
@@ -235,15 +237,25 @@ static struct connection *connection_new(const struct quic_plan *plan, bool clie
 	conn->rec.sender = client == (plan->dir == DIR_UP);
 	conn->rec.ignored = 0;
 	if (conn->rec.sender)
-		sender_init(&conn->sender, plan->datagram);
+		sender_init(&conn->sender, plan->datagram, allowed);
 	else
 		receiver_init(&conn->receiver);
 	return conn;
 }
 
+/* At least what RFC 9002 begins with, so that a window is never too small to begin. */
+static uint32_t chunks_allowed(const struct quic_plan *plan)
+{
+	uint64_t chunks = plan->window / (plan->datagram - sizeof(struct quic_data));
+
+	if (!plan->window || chunks > STREAM_WINDOW)
+		return STREAM_WINDOW;
+	return chunks > QUIC_BURST ? chunks : QUIC_BURST;
+}
+
 void quic_start(struct loop *loop, const struct quic_plan *plan)
 {
-	struct connection *conn = connection_new(plan, true);
+	struct connection *conn = connection_new(plan, chunks_allowed(plan), true);
 	int64_t now = now_ns();
 
 	if (getrandom(&conn->number, sizeof(conn->number), 0) != sizeof(conn->number))
@@ -263,7 +275,7 @@ void connection_answer(struct loop *loop, int fd, uint64_t number, const struct 
 	struct connection *conn;
 
 	memcpy(plan.id, hello->id, ID_MAX);
-	conn = connection_new(&plan, false);
+	conn = connection_new(&plan, hello->allowed, false);
 	conn->number = number;
 	conn->phase = TRANSFER;
 	conn->rec.start = now;

@@ -17,6 +17,7 @@ struct quic_plan {
 	int64_t start_ns;		/* CLOCK_MONOTONIC; the past means now */
 	int64_t duration_ns;
 	uint32_t datagram;		/* UDP payload of each with data, bytes */
+	uint64_t window;		/* payload that the receiver takes ahead, bytes; 0: much */
 	struct sockaddr_storage peer;
 	socklen_t peer_length;
 };

@@ -31,6 +31,7 @@ void exchange_hello(struct loop *loop, struct connection *conn, int64_t now)
 	struct quic_hello hello = {
 		.attempt = htobe32(conn->hellos),
 		.datagram = htobe32(conn->plan.datagram),
+		.allowed = htobe32(conn->allowed),
 		.duration_ns = htobe64(conn->deadline - now),
 		.dir = conn->plan.dir,
 	};

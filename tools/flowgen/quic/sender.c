@@ -21,16 +21,16 @@ static uint8_t *chunk_at(struct sender *sender, uint64_t number)
 	return &sender->chunks[number % STREAM_WINDOW];
 }
 
-void sender_init(struct sender *sender, uint32_t datagram)
+void sender_init(struct sender *sender, uint32_t datagram, uint32_t allowed)
 {
-	*sender = (struct sender) { .loss_time = NEVER };
+	*sender = (struct sender) { .loss_time = NEVER, .allowed = allowed };
 	rtt_init(&sender->rtt);
 	newreno_init(&sender->cc, datagram);
 }
 
 static bool has_new_chunk(const struct sender *sender)
 {
-	return sender->next_chunk < sender->delivered + STREAM_WINDOW;
+	return sender->next_chunk < sender->delivered + sender->allowed;
 }
 
 int64_t sender_release(struct sender *sender)

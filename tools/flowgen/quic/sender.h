@@ -30,6 +30,7 @@ struct sender {
 	uint64_t next_packet;		/* its number; none is used twice */
 	uint64_t oldest;		/* all before are acknowledged or lost */
 	uint64_t acked;			/* the highest acknowledged, plus 1; 0: none */
+	uint64_t allowed;		/* chunks from the first that is missing: flow control */
 	uint64_t next_chunk;
 	uint64_t delivered;		/* chunks: all before are acknowledged */
 	uint64_t lost_chunks;		/* to be sent again */
@@ -42,7 +43,8 @@ struct sender {
 	uint8_t chunks[STREAM_WINDOW];	/* enum chunk_fate, by number */
 };
 
-void sender_init(struct sender *sender, uint32_t datagram);
+/* ALLOWED: chunks that the receiver takes from the first that is missing, STREAM_WINDOW at most. */
+void sender_init(struct sender *sender, uint32_t datagram, uint32_t allowed);
 
 /* When the next packet may leave, in ns; in the past: now. NEVER: not before an ACK or a timer. */
 int64_t sender_release(struct sender *sender);

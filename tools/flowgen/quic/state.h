@@ -21,6 +21,7 @@ struct connection {
 	struct record rec;
 	struct quic_plan plan;
 	uint64_t number;		/* the connection id */
+	uint32_t allowed;		/* chunks that the receiver takes ahead */
 	enum phase phase;
 	bool client;
 	bool held_up;			/* sender: the socket is full */

@@ -4,8 +4,8 @@
 #define QUIC_STREAM_H
 
 /*
- * Flow control: how many chunks from the first that is missing may be under way. The receiver
- * never asks for less, because it reads at once; so nobody needs to say so (MAX_STREAM_DATA).
+ * Flow control: the most chunks from the first that is missing that may be under way. A receiver
+ * reads at once, so how many it allows never changes, and nobody needs to say so (MAX_DATA).
  */
 #define STREAM_WINDOW	8192
 

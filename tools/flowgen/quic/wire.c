@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../flow_plan.h"
+#include "stream.h"
 #include "wire.h"
 
 #define QUIC_MAGIC	0x66717569U	/* "fqui" */
@@ -47,10 +48,12 @@ bool quic_hello_read(const char *datagram, size_t length, struct quic_hello *hel
 	memcpy(hello, datagram, sizeof(*hello));
 	hello->attempt = be32toh(hello->attempt);
 	hello->datagram = be32toh(hello->datagram);
+	hello->allowed = be32toh(hello->allowed);
 	hello->duration_ns = be64toh(hello->duration_ns);
 	memcpy(id, hello->id, ID_MAX);
 	return hello->datagram >= QUIC_DATAGRAM_MIN && hello->datagram <= QUIC_DATAGRAM_MAX &&
 	       hello->duration_ns && hello->duration_ns < INT64_MAX / 2 &&
+	       hello->allowed && hello->allowed <= STREAM_WINDOW &&
 	       hello->dir <= DIR_DOWN && flow_id_valid(id);
 }
 

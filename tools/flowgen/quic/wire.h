@@ -30,8 +30,9 @@ struct quic_hello {
 	uint32_t attempt;		/* from 0 */
 	uint32_t datagram;		/* bytes of each with data */
 	uint64_t duration_ns;		/* what is left of it */
+	uint32_t allowed;		/* chunks from the first that is missing */
 	uint8_t dir;
-	uint8_t reserved[7];
+	uint8_t reserved[3];
 	char id[ID_MAX];
 } __attribute__((packed));
 

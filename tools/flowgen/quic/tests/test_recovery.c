@@ -20,7 +20,7 @@ static struct sender *sender_new(void)
 
 	if (!sender)
 		abort();
-	sender_init(sender, SIZE);
+	sender_init(sender, SIZE, STREAM_WINDOW);
 	return sender;
 }
 
@@ -252,7 +252,7 @@ static void test_persistent_congestion(int *failures)
 	EXPECT_EQ(sender->lost_chunks, 7);		/* packets 2 to 8 */
 	EXPECT_EQ(sender->cc.window, 2 * SIZE + SIZE);	/* the least, and packet 9 in slow start */
 	EXPECT_EQ(sender->cc.threshold, 50 * SIZE);
-	sender_init(sender, SIZE);
+	sender_init(sender, SIZE, STREAM_WINDOW);
 	persistent_example(sender, true);		/* one between them was acknowledged */
 	EXPECT_EQ(sender->cc.window, 50 * SIZE);
 	free(sender);
@@ -304,13 +304,14 @@ static void test_payload_counts_once(int *failures)
 	free(sender);
 }
 
-/* Flow control: no chunk a window beyond the first that is missing, however large the other is. */
+/* Flow control: no chunk 100 beyond the first that is missing, however large the window is. */
 static void test_flow_control(int *failures)
 {
 	struct sender *sender = sender_new();
 
+	sender_init(sender, SIZE, 100);
 	sender->cc.window = UINT32_MAX;
-	send_many(sender, STREAM_WINDOW, 0);
+	send_many(sender, 100, 0);
 	EXPECT_EQ(sender_release(sender), NEVER);
 	EXPECT(sender->cc.underused);
 	sender_timeout(sender, sender_timer(sender));
@@ -318,7 +319,7 @@ static void test_flow_control(int *failures)
 	send_one(sender, 2 * SECOND);
 	EXPECT_EQ(sender->retransmitted, 1);
 	ack(sender, 3 * SECOND, 0, 0);
-	EXPECT_EQ(sender_chunk(sender), STREAM_WINDOW);
+	EXPECT_EQ(sender_chunk(sender), 100);
 	free(sender);
 }
 

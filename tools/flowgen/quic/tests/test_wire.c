@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "quic/stream.h"
 #include "quic/wire.h"
 #include "tap.h"
 
@@ -54,7 +55,7 @@ static void test_bad_ranges(int *failures)
 static void test_hello(int *failures)
 {
 	struct quic_hello hello = {
-		.datagram = htobe32(1200), .duration_ns = htobe64(5000000000), .id = "up1",
+		.datagram = htobe32(1200), .allowed = htobe32(STREAM_WINDOW), .duration_ns = htobe64(5000000000), .id = "up1",
 	}, read;
 	const char *datagram = (const char *)&hello;
 
@@ -73,6 +74,9 @@ static void test_hello(int *failures)
 	hello.datagram = htobe32(QUIC_DATAGRAM_MIN - 1);
 	EXPECT(!quic_hello_read(datagram, sizeof(hello), &read));
 	hello.datagram = htobe32(1200);
+	hello.allowed = htobe32(STREAM_WINDOW + 1);
+	EXPECT(!quic_hello_read(datagram, sizeof(hello), &read));
+	hello.allowed = htobe32(1);
 	hello.duration_ns = htobe64(UINT64_MAX);
 	EXPECT(!quic_hello_read(datagram, sizeof(hello), &read));
 }
