@@ -90,9 +90,9 @@ def load(path: Path, settings: Sequence[str] = (), *, short: bool = False) -> Sc
             settings = [*(f"{key}={json.dumps(value)}" for key, value in fewer), *settings]
         shared = table.pop("cases", None)
         if shared is not None:
-            if not isinstance(shared, str) or "case" in table:
-                raise ApbedError("cases: expected the name of a file, and no [[case]] beside it")
-            table["case"] = cases.of_file(path.parent / shared)
+            if not isinstance(shared, str):
+                raise ApbedError("cases: expected the name of a file")
+            table["case"] = cases.of_file(path.parent / shared) + table.get("case", [])
         return _scenario(table, settings)
     except ApbedError as error:
         raise ApbedError(f"{path.name}: {error}") from error
