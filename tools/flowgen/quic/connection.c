@@ -15,6 +15,7 @@
 
 #include "../die.h"
 #include "../flow.h"
+#include "connection.h"
 #include "state.h"
 #include "wire.h"
 

@@ -3,7 +3,8 @@
 #ifndef QUIC_STATE_H
 #define QUIC_STATE_H
 
-#include "connection.h"
+#include "../loop.h"
+#include "plan.h"
 #include "receiver.h"
 #include "sender.h"
 
