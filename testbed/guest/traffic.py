@@ -79,7 +79,8 @@ def serve_words(flowgen: str, record: str) -> list[str]:
 
 def flow_words(flowgen: str, flow: Flow, host: str, t0: float, record: str) -> list[str]:
     """The command of one flow's client; `t0` is on the clock of the machine that runs it."""
-    words = [flowgen, "pulse" if flow.pulse else "run", "--id", flow.id]
+    command = "pulse" if flow.pulse else "quic" if flow.quic_bytes else "run"
+    words = [flowgen, command, "--id", flow.id]
     words += ["--host", host, "--port", str(PORT)]
     words += ["--start-at", f"{t0 + flow.start_s:.9f}", "--out", record]
     if flow.pulse:
@@ -88,6 +89,9 @@ def flow_words(flowgen: str, flow: Flow, host: str, t0: float, record: str) -> l
         words += ["--datagrams", str(flow.datagrams)] if flow.datagrams else []
         words += ["--echo"] if flow.dir == "ping" else []
         return [*words, "--bytes", str(flow.bytes)]
+    if flow.quic_bytes:
+        words += ["--bytes", str(flow.quic_bytes)]
+        words += ["--window", str(flow.quic_window)] if flow.quic_window else []
     size = ["--bytes", str(flow.bytes)] if flow.bytes is not None else []
     return [*words, "--dir", flow.dir, *(size or ["--seconds", str(flow.seconds)])]
 

@@ -432,6 +432,8 @@ def test_scenarios_share_a_file_of_cases(tmp_path: Path) -> None:
     found = {run.params["case"]: run.plan for run in load(tmp_path, text).runs}
     alone = {run.params["case"]: run.plan for run in load(tmp_path, CASES).runs}
     assert found == alone and len(found) == 2
+    more = text + '[[case]]\nname = "own"\nap = { qdisc = "pfifo" }\n'
+    assert [run.params["case"] for run in load(tmp_path, more).runs] == [*found, "own"]
 
 
 def test_cases_of_several_files_and_some_of_them(tmp_path: Path) -> None:

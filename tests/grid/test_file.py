@@ -132,13 +132,14 @@ def test_what_only_the_lab_can_do_is_refused(setting: str, said: str, tmp_path: 
     assert said in str(error.value)
 
 
-def test_sleeps_and_pulses_are_refused(tmp_path: Path) -> None:
+def test_sleeps_and_datagrams_are_refused(tmp_path: Path) -> None:
     grid = tmp_path / "grid.toml"
     grid.write_text(GOOD)
     pulse = 'id = "p"\nstation = "sta1"\ndir = "pulse"\ncount = 1\nevery_s = 1\nbytes = 9\n'
     more = {
         '[[sleep]]\nstation = "sta1"\nstart_s = 1\nseconds = 1\n': "[[sleep]]",
         f"[[flow]]\n{pulse}": "pulses",
+        '[[flow]]\nid = "q"\nstation = "sta1"\ndir = "quic_up"\n': "QUIC-like",
     }
     for table, said in more.items():
         scenario = tmp_path / "one.toml"

@@ -456,13 +456,7 @@ static struct flow *flow_new(bool client)
 	flow->client = client;
 	flow->deadline = NEVER;
 	flow->next_sample = NEVER;
-	flow->rec.start = UNSET;
-	flow->rec.connected = UNSET;
-	flow->rec.first_byte = UNSET;
-	flow->rec.end = UNSET;
-	flow->rec.retrans = UNSET;
-	flow->rec.segments = UNSET;
-	flow->rec.mss = UNSET;
+	record_init(&flow->rec);
 	return flow;
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * flowgen: TCP flows up and down and scripted UDP pulses, for measuring inside
- * a kernel whose time is virtual. The usual generators poll the clock, and then
- * virtual time never passes; this one only sleeps. Command line and output.
+ * flowgen: flows up and down, over TCP or over UDP as QUIC has them, and scripted
+ * UDP pulses, for measuring inside a kernel whose time is virtual. The usual
+ * generators poll the clock, and then virtual time never passes; this one only
+ * sleeps. Its command line.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,76 +22,19 @@
 #include "loop.h"
 #include "pages.h"
 #include "pulse.h"
+#include "quic/connection.h"
+#include "quic/wire.h"
 #include "record.h"
 #include "serve.h"
 #include "tap.h"
+#include "usage.h"
 
-static const char usage_text[] =
-"Usage:\n"
-"  flowgen serve --port PORT [--bind ADDR] [--out FILE] [--interval S]\n"
-"  flowgen run   --id ID --host ADDR --port PORT --dir up|down\n"
-"                (--seconds S | --bytes N) [--start-at T] [--cc NAME]\n"
-"                [--interval S] [--out FILE]\n"
-"  flowgen run   --list FILE --host ADDR --port PORT [--start-at T] [--cc NAME]\n"
-"                [--interval S] [--out FILE]\n"
-"  flowgen run   --pages FILE --host ADDR --port PORT [--start-at T] [--cc NAME]\n"
-"                [--interval S] [--out FILE]\n"
-"  flowgen pulse --id ID --host ADDR --port PORT (--count N | --bursts FILE)\n"
-"                --every S --bytes B [--datagrams K] [--echo] [--start-at T] [--interval S]\n"
-"                [--out FILE]\n"
-"  flowgen tap   --dev DEVICE [--interval S] [--out FILE]\n"
-"\n"
-"serve  answers flows and receives pulses until SIGTERM.\n"
-"run    makes one TCP flow: up sends to the server, down receives from it.\n"
-"       After --seconds both ends stop at once; --bytes waits for the last byte.\n"
-"       --list makes one flow for each line \"ID up|down BYTES OFFSET\" of a file; it\n"
-"       starts OFFSET seconds after --start-at.\n"
-"       --pages makes them one after the other: lines \"ID up|down BYTES THINK\", a page\n"
-"       THINK seconds after the one before is there; \"-\" is the same page as above.\n"
-"pulse  sends N datagrams of B bytes, one every S seconds; with --datagrams N frames of K\n"
-"       datagrams each. With --echo, a ping, the server sends each datagram back.\n"
-"tap    writes when a pulse's datagrams leave a device of this machine, until SIGTERM.\n"
-"\n"
-"      --dev DEVICE    the device to watch, such as wlan0\n"
-"  -i, --id ID         name of the flow: letters, digits, - . _ : (at most 32)\n"
-"  -c, --host ADDR     the server's address\n"
-"  -p, --port PORT     the server's TCP and UDP port\n"
-"  -b, --bind ADDR     address to serve on (default: all)\n"
-"  -d, --dir up|down   who sends: the client (up) or the server (down)\n"
-"  -t, --seconds S     how long to send\n"
-"  -n, --bytes N       how much to send; k, M, G stand for 10^3, 10^6, 10^9\n"
-"  -l, --list FILE     flows to make, one on each line\n"
-"      --count N       datagrams, or frames\n"
-"      --pages FILE    pages to fetch, one object on each line\n"
-"      --bursts FILE   when to send: lines \"OFFSET COUNT\", in s after the start\n"
-"      --datagrams K   datagrams of a frame, 1 to 1000 (default 1)\n"
-"      --echo          have each datagram sent back\n"
-"      --every S       seconds from one datagram to the next\n"
-"      --start-at T    when to start, seconds of CLOCK_MONOTONIC (default: now)\n"
-"      --cc NAME       the sender's TCP congestion control\n"
-"      --interval S    seconds between samples at the receiver, or at a ping (default 1)\n"
-"  -o, --out FILE      append the JSON lines to FILE (default: standard output)\n"
-"  -h, --help\n"
-"\n"
-"Times in the output are seconds of CLOCK_MONOTONIC. Bytes are TCP or UDP payload: the\n"
-"receiver counts those it has read, the sender those that were acknowledged, or of a\n"
-"pulse those it was to send. TCP's sender writes its round-trip time five times in each\n"
-"interval, in us. The receiver or tap of a pulse writes how long each frame took, by its\n"
-"slowest datagram; for this both ends must have the same clock. A ping's sender writes\n"
-"how long each took there and back, and back alone; the server how long there (\"turn\"). On SIGTERM flowgen writes what it knows so far, with\n"
-"\"end_s\": null, and ends. Exit code: 0, 1 when a flow failed, 2 for bad usage.\n"
-"\n"
-"Examples:\n"
-"  flowgen serve --port 5300 --out server.jsonl &\n"
-"  flowgen run --id up1 --host 10.0.0.1 --port 5300 --dir up --seconds 40\n"
-"  flowgen run --id web --host 10.0.0.1 --port 5300 --dir down --bytes 100k\n"
-"  flowgen run --list arrivals.txt --host 10.0.0.1 --port 5300 --out client.jsonl\n"
-"  flowgen pulse --id tick --host 10.0.0.1 --port 5300 --count 500 --every 0.02 --bytes 160\n";
+#define QUIC_DATAGRAM	1200	/* bytes: the least that every path carries (RFC 9000, 14) */
 
 struct options {
 	const char *id, *host, *port, *bind, *dir, *seconds, *bytes, *count;
 	const char *every, *start_at, *cc, *interval, *out, *list, *dev;
-	const char *datagrams, *echo, *pages, *bursts;
+	const char *datagrams, *echo, *pages, *bursts, *window;
 };
 
 static void __attribute__((noreturn, format(printf, 1, 2)))
@@ -192,6 +136,13 @@ static void command_serve(struct loop *loop, const struct options *opt)
 	serve_open(loop, opt->bind, opt->port);
 }
 
+static enum direction direction(const struct options *opt)
+{
+	if (strcmp(opt->dir, "up") && strcmp(opt->dir, "down"))
+		misuse("--dir %s: say up or down", opt->dir);
+	return strcmp(opt->dir, "down") ? DIR_UP : DIR_DOWN;
+}
+
 static void plan_one(struct flow_plan *plan, const struct options *opt)
 {
 	need("run", "--id", opt->id);
@@ -199,10 +150,7 @@ static void plan_one(struct flow_plan *plan, const struct options *opt)
 	if (!opt->seconds == !opt->bytes)
 		misuse("run needs either --seconds or --bytes");
 	copy_id(plan->id, opt->id);
-	if (!strcmp(opt->dir, "down"))
-		plan->dir = DIR_DOWN;
-	else if (strcmp(opt->dir, "up"))
-		misuse("--dir %s: say up or down", opt->dir);
+	plan->dir = direction(opt);
 	if (opt->seconds)
 		plan->duration_ns = parse_seconds("--seconds", opt->seconds, 0);
 	else
@@ -266,6 +214,28 @@ static void command_pulse(struct loop *loop, const struct options *opt)
 	pulse_start(loop, &plan);
 }
 
+static void command_quic(struct loop *loop, const struct options *opt)
+{
+	struct quic_plan plan = { .datagram = QUIC_DATAGRAM };
+
+	need("quic", "--id", opt->id);
+	need("quic", "--host", opt->host);
+	need("quic", "--port", opt->port);
+	need("quic", "--dir", opt->dir);
+	need("quic", "--seconds", opt->seconds);
+	copy_id(plan.id, opt->id);
+	plan.dir = direction(opt);
+	plan.duration_ns = parse_seconds("--seconds", opt->seconds, 0);
+	plan.start_ns = start_time(opt);
+	if (opt->bytes)
+		plan.datagram = parse_count("--bytes", opt->bytes, QUIC_DATAGRAM_MIN,
+					    QUIC_DATAGRAM_MAX);
+	if (opt->window)
+		plan.window = parse_count("--window", opt->window, 1, UINT32_MAX);
+	resolve(opt, SOCK_DGRAM, &plan.peer, &plan.peer_length);
+	quic_start(loop, &plan);
+}
+
 static void command_tap(struct loop *loop, const struct options *opt)
 {
 	need("tap", "--dev", opt->dev);
@@ -280,6 +250,7 @@ static const struct command {
 	{ "serve", command_serve, "pbIoh" },
 	{ "run", command_run, "icpdtnlPTCIoh" },
 	{ "pulse", command_pulse, "icpNBEnMeTIoh" },
+	{ "quic", command_quic, "icpdtnWTIoh" },
 	{ "tap", command_tap, "DIoh" },
 };
 
@@ -296,6 +267,7 @@ static void parse_options(const struct command *command, int argc, char **argv,
 		{ "cc", 1, NULL, 'C' }, { "interval", 1, NULL, 'I' },
 		{ "datagrams", 1, NULL, 'M' }, { "echo", 0, NULL, 'e' },
 		{ "pages", 1, NULL, 'P' }, { "bursts", 1, NULL, 'B' },
+		{ "window", 1, NULL, 'W' },
 		{ "out", 1, NULL, 'o' }, { "help", 0, NULL, 'h' },
 		{ },
 	};
@@ -307,6 +279,7 @@ static void parse_options(const struct command *command, int argc, char **argv,
 		['I'] = &opt->interval, ['o'] = &opt->out, ['D'] = &opt->dev,
 		['M'] = &opt->datagrams, ['e'] = &opt->echo,
 		['P'] = &opt->pages, ['B'] = &opt->bursts,
+		['W'] = &opt->window,
 	};
 	int c, i;
 
@@ -336,10 +309,11 @@ int main(int argc, char **argv)
 	struct loop loop = { .out_fd = STDOUT_FILENO, .interval_ns = NSEC_PER_SEC };
 	const struct command *command = NULL;
 	struct options opt = { };
+	int status;
 	size_t i;
 
 	if (argc < 2)
-		misuse("say serve, run, pulse or tap");
+		misuse("say serve, run, pulse, quic or tap");
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
 		fputs(usage_text, stdout);
 		return 0;
@@ -348,7 +322,7 @@ int main(int argc, char **argv)
 		if (!strcmp(argv[1], commands[i].name))
 			command = &commands[i];
 	if (!command)
-		misuse("%s is not a command: say serve, run, pulse or tap", argv[1]);
+		misuse("%s is not a command: say serve, run, pulse, quic or tap", argv[1]);
 	parse_options(command, argc - 1, argv + 1, &opt);
 
 	if (opt.interval)
@@ -360,5 +334,9 @@ int main(int argc, char **argv)
 		if (loop.out_fd < 0)
 			die(errno, "cannot write %s", opt.out);
 	}
-	return loop_run(&loop);
+	status = loop_run(&loop);
+	if (loop.strays)
+		fprintf(stderr, "flowgen: %lu datagrams of no known flow were ignored\n",
+			loop.strays);
+	return status;
 }

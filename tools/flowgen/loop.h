@@ -39,6 +39,7 @@ struct loop {
 	int64_t armed_ns;		/* what timer_fd is set to */
 	struct activity *activities;
 	bool failed;			/* makes the exit code 1 */
+	unsigned long strays;		/* datagrams of no QUIC-like flow that is known */
 };
 
 void loop_open(struct loop *loop);

@@ -18,7 +18,6 @@
 #include "pulse.h"
 
 #define PULSE_MAGIC	0x70756c73U	/* "puls" */
-#define PER_TURN	64		/* datagrams read before others' turn */
 #define FRAMES		64		/* of which some datagrams came, at most */
 
 /* A frame on its way: the datagrams that leave at one moment. */
@@ -86,13 +85,9 @@ static struct pulse *pulse_new(const char *id)
 	pulse->act.fd = -1;
 	pulse->act.wake_ns = NEVER;
 	pulse->act.interrupt = pulse_interrupt;
+	record_init(&pulse->rec);
 	strcpy(pulse->rec.id, id);
 	pulse->rec.dir = DIR_UP;
-	pulse->rec.first_byte = UNSET;
-	pulse->rec.end = UNSET;
-	pulse->rec.retrans = UNSET;
-	pulse->rec.segments = UNSET;
-	pulse->rec.mss = UNSET;
 	return pulse;
 }
 
@@ -116,7 +111,6 @@ static bool datagram_id(const char *datagram, size_t length,
 
 static void note_delay(struct loop *loop, struct pulse *pulse, int64_t delay)
 {
-
 	if (pulse->delayed == DELAYS_MAX)
 		flush_delays(loop, pulse, now_ns());
 	pulse->delays[pulse->delayed++] = delay;
@@ -358,34 +352,9 @@ static bool answered(struct loop *loop, int fd, char *datagram, size_t length,
 	return true;
 }
 
-static void counter_ready(struct loop *loop, struct activity *act,
-			  uint32_t events)
+void pulse_received(struct loop *loop, int fd, char *datagram, size_t length,
+		    const struct sockaddr_storage *peer, socklen_t peer_length)
 {
-	static char datagram[PULSE_MAX];
-	struct sockaddr_storage peer;
-	socklen_t length;
-	ssize_t got;
-	int turn;
-
-	(void)events;
-	for (turn = 0; turn < PER_TURN; turn++) {
-		memset(&peer, 0, sizeof(peer));
-		length = sizeof(peer);
-		got = recvfrom(act->fd, datagram, sizeof(datagram), 0,
-			       (struct sockaddr *)&peer, &length);
-		if (got >= 0 && answered(loop, act->fd, datagram, got, &peer, length))
-			continue;
-		if (got >= 0) {
-			pulse_arrived(loop, datagram, got, &peer, length, false);
-			continue;
-		}
-		if (errno != EAGAIN && errno != EINTR)
-			die(errno, "cannot receive datagrams");
-		return;
-	}
-}
-
-void pulse_count(struct loop *loop, int fd)
-{
-	loop_listen(loop, fd, counter_ready);
+	if (!answered(loop, fd, datagram, length, peer, peer_length))
+		pulse_arrived(loop, datagram, length, peer, peer_length, false);
 }

@@ -58,8 +58,9 @@ const struct pulse_burst *pulse_bursts(const char *path, uint32_t *frames);
 
 void pulse_start(struct loop *loop, const struct pulse_plan *plan);
 
-/* Counts what arrives at a bound, non-blocking UDP socket; takes it over. */
-void pulse_count(struct loop *loop, int fd);
+/* A datagram came to a server's socket FD from PEER. A ping is sent back; others are counted. */
+void pulse_received(struct loop *loop, int fd, char *datagram, size_t length,
+		    const struct sockaddr_storage *peer, socklen_t peer_length);
 
 /*
  * A datagram's payload came from PEER, or was seen on its way there (TAP). One

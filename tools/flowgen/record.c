@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * JSON lines of flowgen: a "sample" per interval at the receiver, with "delays"
- * if it receives or taps datagrams, "rtts" at TCP's sender, a "flow" per end
+ * if it receives or taps datagrams, "rtts" at a connection's sender, a "flow" per end
  * when it is over. An unknown value is null, never zero.
  */
 #include <errno.h>
@@ -19,6 +19,14 @@ int64_t now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+}
+
+void record_init(struct record *rec)
+{
+	*rec = (struct record) {
+		.start = UNSET, .connected = UNSET, .first_byte = UNSET, .end = UNSET,
+		.retrans = UNSET, .segments = UNSET, .mss = UNSET, .ignored = UNSET,
+	};
 }
 
 struct value_text { char text[32]; };
@@ -86,13 +94,13 @@ void record_flow(int fd, const struct record *rec)
 		snprintf(error, sizeof(error), "\"%s\"", rec->error);
 	length = snprintf(line, sizeof(line),
 			  "{\"schema\":1,\"event\":\"flow\",\"id\":\"%s\",\"dir\":\"%s\",\"side\":\"%s\",\"bytes\":%llu,"
-			  "\"start_s\":%s,\"connected_s\":%s,\"first_byte_s\":%s,\"end_s\":%s,\"retrans\":%s,\"segments\":%s,\"mss\":%s,\"error\":%s}\n",
+			  "\"start_s\":%s,\"connected_s\":%s,\"first_byte_s\":%s,\"end_s\":%s,\"retrans\":%s,\"segments\":%s,\"mss\":%s,\"ignored\":%s,\"error\":%s}\n",
 			  rec->id, rec->dir == DIR_UP ? "up" : "down", side(rec),
 			  (unsigned long long)rec->bytes,
 			  seconds(rec->start).text, seconds(rec->connected).text,
 			  seconds(rec->first_byte).text, seconds(rec->end).text,
 			  count(rec->retrans).text, count(rec->segments).text,
-			  count(rec->mss).text, error);
+			  count(rec->mss).text, count(rec->ignored).text, error);
 	put_line(fd, line, length);
 }
 

@@ -28,13 +28,17 @@ struct record {
 	int64_t connected;
 	int64_t first_byte;
 	int64_t end;		/* UNSET: the flow was cut short */
-	int64_t retrans;	/* segments, TCP_INFO total_retrans; sender only */
+	int64_t retrans;	/* segments sent again, as TCP_INFO's total_retrans; sender only */
 	int64_t segments;	/* with payload: sent, retransmissions too, or received */
 	int64_t mss;		/* bytes of a full one's payload; sender only */
+	int64_t ignored;	/* datagrams of a QUIC-like flow that make no sense */
 	char error[96];		/* empty: none */
 };
 
 int64_t now_ns(void);
+
+/* Nothing is known yet. */
+void record_init(struct record *rec);
 
 /* Write one line to FD; die when that fails. */
 void record_sample(int fd, const struct record *rec, int64_t at);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Listens on a TCP and a UDP socket of the same port. IPv6 with IPv4 mapped
- * where the kernel has IPv6, plain IPv4 otherwise.
+ * where the kernel has IPv6, plain IPv4 otherwise. Each QUIC-like flow gets a
+ * UDP socket of its own with the same port; pulses have one for all.
  */
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -13,7 +15,10 @@
 #include "die.h"
 #include "flow.h"
 #include "pulse.h"
+#include "quic/server.h"
 #include "serve.h"
+
+#define PER_TURN	64		/* datagrams read before others' turn */
 
 static void listener_ready(struct loop *loop, struct activity *act,
 			   uint32_t events)
@@ -35,6 +40,31 @@ static void listener_ready(struct loop *loop, struct activity *act,
 	}
 }
 
+static void datagrams_ready(struct loop *loop, struct activity *act,
+			    uint32_t events)
+{
+	static char datagram[PULSE_MAX];
+	struct sockaddr_storage peer;
+	socklen_t length;
+	ssize_t got;
+	int turn;
+
+	(void)events;
+	for (turn = 0; turn < PER_TURN; turn++) {
+		memset(&peer, 0, sizeof(peer));
+		length = sizeof(peer);
+		got = recvfrom(act->fd, datagram, sizeof(datagram), 0,
+			       (struct sockaddr *)&peer, &length);
+		if (got < 0) {
+			if (errno != EAGAIN && errno != EINTR)
+				die(errno, "cannot receive datagrams");
+			return;
+		}
+		if (!quic_arrived(loop, act->fd, datagram, got, &peer, length))
+			pulse_received(loop, act->fd, datagram, got, &peer, length);
+	}
+}
+
 static int bound_socket(const struct addrinfo *address, int type)
 {
 	int fd = socket(address->ai_family,
@@ -45,8 +75,7 @@ static int bound_socket(const struct addrinfo *address, int type)
 		return -1;
 	if (address->ai_family == AF_INET6)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
-	if (type == SOCK_STREAM)
-		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (bind(fd, address->ai_addr, address->ai_addrlen)) {
 		close(fd);
 		return -1;
@@ -93,5 +122,5 @@ void serve_open(struct loop *loop, const char *address, const char *port)
 	freeaddrinfo(list);
 
 	loop_listen(loop, tcp, listener_ready);
-	pulse_count(loop, udp);
+	loop_listen(loop, udp, datagrams_ready);
 }

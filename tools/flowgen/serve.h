@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The server: answers TCP flows and counts UDP pulses on one port.
+ * The server: answers TCP and QUIC-like flows and counts UDP pulses on one port.
  */
 #ifndef FLOWGEN_SERVE_H
 #define FLOWGEN_SERVE_H

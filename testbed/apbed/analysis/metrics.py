@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What a run measured: goodput, fairness, response times, the medium's counts.
 
-Goodput is TCP payload read by the receiver inside the measurement window, "excluding
+Goodput is payload of connections read by the receiver inside the measurement window, "excluding
 retransmissions" as in up-down-fairness (its footnote 2). The window is
 [t0 + warmup, t0 + duration]; the byte count at a moment between two samples is taken on
 the straight line between them. Missing data is None, never zero.
@@ -192,6 +192,7 @@ def _flow(trace: FlowTrace, plan: Plan, window: Window | None) -> Json:
         "id": trace.plan.id,
         "station": trace.plan.station,
         "dir": trace.plan.dir,
+        "quic": trace.plan.quic_bytes is not None,
         "whole": _lasts(trace.plan, plan),
         "bytes": 0 if trace.unheard else trace.receiver["bytes"] if trace.receiver else None,
         "start_s": _since(t0_s, trace.client, "start_s"),

@@ -50,6 +50,8 @@ def _reasons(plan: Plan, grid: Grid) -> Iterator[str]:
         yield "[[sleep]]: a real station sleeps as its driver does"
     if any(flow.pulse for flow in plan.flows):
         yield "a flow of pulses: one-way delays need one clock for all nodes"
+    if any(flow.quic_bytes for flow in plan.flows):
+        yield "a QUIC-like flow: it was never tried on real machines"
     if medium.phy.startswith(DSSS) and grid.radio.channel > LAST_24GHZ:
         yield f"medium.phy = {medium.phy!r}: channel {grid.radio.channel} is at 5 GHz"
 

@@ -11,12 +11,14 @@ from typing import Any
 
 from apbed.errors import ApbedError
 from apbed.scenario import datagrams
-from apbed.scenario.keys import FLOW_KEYS, SLEEP_KEYS, checked
+from apbed.scenario.keys import FLOW_KEYS, QUIC, SLEEP_KEYS, checked
 from apbed.scenario.plan import Flow, Sleep
 
 Table = dict[str, Any]
 LAST_DATAGRAM_S = 1.0  # before the end: what is on its way then would count as lost
 RECORDS = ("server", "tap")  # flowgen's own files beside those of the flows
+QUIC_BYTES = 1200  # of a datagram: the least that every path carries (RFC 9000, section 14)
+QUIC_RANGE = (256, 65507)  # what flowgen takes
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,7 @@ class Cell:
     duration_s: float
     seed: int
     datagram_bytes: int  # of flows of datagrams that do not say it; 0: they must
+    quic_window: int  # bytes that QUIC's receivers take ahead; 0: many
 
     def check_station(self, name: str) -> None:
         """ApbedError for a station that the cell does not have."""
@@ -129,13 +132,24 @@ def _connection(number: int, table: Table, cell: Cell) -> list[Flow]:
             raise ApbedError(f"id = {values['id']!r}: expected letters, digits, - . _, at most 32")
         cell.check_station(values["station"])
         every_s = values.pop("renew_s", None)
-        flow = Flow(**{"start_s": 0.0} | values | spoken)
+        values = {"start_s": 0.0} | _with_transport(values, cell.quic_window or None) | spoken
+        flow = Flow(**values)
         if every_s is not None and (flow.pulse or not every_s):
-            raise ApbedError("renew_s: expected more than 0, and only for TCP")
+            raise ApbedError("renew_s: expected more than 0, and only for connections")
         flow = _complete(flow, cell.duration_s)
     except ApbedError as error:
         raise ApbedError(f"flow {number}: {error}") from error
     return [flow] if every_s is None else _renewed(flow, every_s, cell.duration_s)
+
+
+def _with_transport(values: Table, window: int | None) -> Table:
+    """A table whose direction says QUIC too, with both apart; `bytes` are a datagram's there."""
+    if values["dir"] not in QUIC:
+        return values
+    size, (low, high) = values.pop("bytes", QUIC_BYTES), QUIC_RANGE
+    if not low <= size <= high:
+        raise ApbedError(f"bytes = {size}: expected {low} to {high} with {values['dir']!r}")
+    return values | {"dir": QUIC[values["dir"]], "quic_bytes": size, "quic_window": window}
 
 
 def _complete(flow: Flow, duration_s: float) -> Flow:

@@ -47,6 +47,8 @@ class Key:
 
 # Datagrams at a rate rather than at fixed times: they become pulses.
 RATED = ("udp", "udp_down", "voice", "voice_down")
+# Connections over UDP that react as QUIC does, and their direction.
+QUIC = {"quic_up": "up", "quic_down": "down"}
 # Seconds are virtual. `ap` is the access point's device, `station` each station's.
 KEYS: dict[str, Key] = {
     "schema": Key(int, low=1, high=1),
@@ -99,6 +101,7 @@ KEYS: dict[str, Key] = {
     "wired.rate_mbps": Key(float, 0.0, 0, 10000),
     "wired.initcwnd": Key(int, 0, 0, 1000),
     "datagrams.bytes": Key(int, 0, 0, 65507),
+    "quic.window": Key(int, 0, 0, 2**30),
     "tcp.mss": Key(int, 0, 0, 2264),
     "tcp.mtu": Key(int, 0, 0, 2304),
     "tcp.window_segments": Key(int, 0, 0, 10000),
@@ -132,7 +135,7 @@ USERS_KEYS: dict[str, Key] = {
 FLOW_KEYS: dict[str, Key] = {
     "id": Key(str),
     "station": Key(str),
-    "dir": Key(str, choices=("up", "down", "pulse", "pulse_down", "ping", *RATED)),
+    "dir": Key(str, choices=("up", "down", "pulse", "pulse_down", "ping", *RATED, *QUIC)),
     "start_s": Key(float, 0.0, 0, 86400),
     "seconds": Key(float, 0.0, 0, 86400),
     "bytes": Key(int, 0, 0, 2**40),

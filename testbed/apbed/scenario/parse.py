@@ -90,12 +90,12 @@ def load(path: Path, settings: Sequence[str] = (), *, short: bool = False) -> Sc
             settings = [*(f"{key}={json.dumps(value)}" for key, value in fewer), *settings]
         shared = table.pop("cases", None)
         if shared is not None:
-            some = table.pop("case", None)
+            own = table.pop("case", [])
             table["case"] = cases.of_files(path.parent, shared)
-            if some is not None:  # names of those that the scenario runs
-                if any(isinstance(one, dict) for one in some):
-                    raise ApbedError("cases: expected no [[case]] beside it")
-                settings = [f"case={json.dumps(some)}", *settings]
+            if all(isinstance(one, dict) for one in own):
+                table["case"] += own
+            else:  # names of those that the scenario runs
+                settings = [f"case={json.dumps(own)}", *settings]
         return _scenario(table, settings)
     except ApbedError as error:
         raise ApbedError(f"{path.name}: {error}") from error
@@ -172,7 +172,11 @@ def _plan(values: Values, tables: _Tables) -> Plan:
     mixed = flows.of_mix(values["mix"], values["mix_stagger_s"])
     count = max(values["station.count"], len(mixed))
     cell = flows.Cell(
-        station_names(count), values["duration_s"], values["seed"], values["datagrams.bytes"]
+        station_names(count),
+        values["duration_s"],
+        values["seed"],
+        values["datagrams.bytes"],
+        values["quic.window"],
     )
     transfers = _transfers(values, count) if "workload.load_mbps" in values else ()
     fetched = _fetched(values, count) if "users.sizes" in values else ()

@@ -94,6 +94,9 @@ class Tcp:
 class Flow:
     """A connection that lasts `seconds` or carries `bytes`, or a stream of datagrams.
 
+    A connection is TCP's, unless it has `quic_bytes`: then it reacts as QUIC does, with UDP
+    datagrams of so many bytes, and its receiver takes `quic_window` bytes ahead.
+
     `dir` is up or down for a connection; pulse (up) or pulse_down for `count` frames of
     `datagrams` (1 unless it says more) of `bytes` each, one every `every_s`; ping for datagrams
     that the wired host sends back. A frame that takes longer than `late_s` is of no use.
@@ -115,6 +118,8 @@ class Flow:
     late_s: float | None = None
     bursts: tuple[tuple[float, int], ...] | None = None
     think_s: float | None = None
+    quic_bytes: int | None = None
+    quic_window: int | None = None
 
     @property
     def pulse(self) -> bool:

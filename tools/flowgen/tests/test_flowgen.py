@@ -235,12 +235,19 @@ def test_a_talker_speaks_in_spurts(server: Server, tmp_path: Path) -> None:
 
 
 RUN = ["run", "--id", "f", "--host", "127.0.0.1", "--port", "9", "--dir", "up"]
+QUIC = ["quic", "--id", "q", "--host", "127.0.0.1", "--port", "9", "--dir", "up"]
 PULSE = ["pulse", "--id", "p", "--host", "127.0.0.1", "--port", "9"]
 MISUSE = [
-    ([], "serve, run, pulse or tap"),
+    ([], "serve, run, pulse, quic or tap"),
     (["walk"], "walk is not a command"),
     (["serve"], "needs --port"),
     (["tap"], "needs --dev"),
+    (QUIC[:-2], "quic needs --dir"),
+    (QUIC, "quic needs --seconds"),
+    ([*QUIC, "--seconds", "1", "--dir", "left"], "--dir left"),
+    ([*QUIC, "--seconds", "1", "--bytes", "255"], "--bytes 255"),
+    ([*QUIC, "--seconds", "1", "--window", "0"], "--window 0"),
+    ([*QUIC, "--seconds", "1", "--cc", "reno"], "quic takes no --cc"),
     (
         [*PULSE, "--count", "1", "--every", "1", "--bytes", "64", "--echo", "--datagrams", "2"],
         "leave out --datagrams",
@@ -284,6 +291,8 @@ def test_failures_are_one_line(server: Server, tmp_path: Path) -> None:
     refused = execute([str(FLOWGEN), *RUN, "--bytes", "1"], status=1)
     assert "Connection refused" in refused.stderr
     assert "Connection refused" in record(lines(refused.stdout), "f")["error"]
+    refused = execute([str(FLOWGEN), *QUIC, "--seconds", "5"], status=1)
+    assert "flow q: cannot connect: Connection refused" in refused.stderr
     words = ["--id", "f", "--dir", "up", "--bytes", "1", "--cc", "nonesuch"]
     assert "congestion control" in execute(server.client("run", *words), status=1).stderr
     assert "device nonesuch" in execute([str(FLOWGEN), "tap", "--dev", "nonesuch"], status=1).stderr

@@ -162,7 +162,28 @@ server frames
 client frames pulse --id p --count 20 --every 0.02 --bytes 1250 --datagrams 3
 stop
 
+# 10 Mb/s, 20 ms there and back: the queue of 40 packets makes it 58.
+tc qdisc change dev dev0 root netem rate 10mbit limit 40 delay 20ms
+ip netns exec far tc qdisc change dev dev0 root netem rate 10mbit limit 40
+for dir in up down; do
+    server quic-$dir
+    client quic-$dir quic --id q --dir $dir --seconds 20 --interval 0.1
+    stop
+done
+server quic-window
+client quic-window quic --id q --dir up --seconds 5 --bytes 1032 --window 10000
+stop
+for dev in "" "ip netns exec far"; do
+    $dev tc qdisc change dev dev0 root netem rate 10mbit limit 10000 loss 5%
+done
+server quic-loss
+client quic-loss quic --id q --dir up --seconds 20
+stop
+tc qdisc change dev dev0 root netem rate {rate}mbit limit 10000 delay 20ms
+ip netns exec far tc qdisc change dev dev0 root netem rate {rate}mbit limit 10000
+
 # Nobody has this address.
+client quic-starved quic --id s --dir up --seconds 0.5 --host 10.9.0.99
 status=0
 {flowgen} run --host 10.9.0.99 --port 7001 --id s --dir up --seconds 0.5 \\
     > starved.client 2> starved.said || status=$?
@@ -306,6 +327,48 @@ def test_interrupted_flow_has_no_end(out: Path, direction: str, size: str) -> No
     assert flow["end_s"] is None and flow["error"] is None and flow["bytes"] > 0
     assert other["bytes"] > 0 and other["error"] is None
     assert (other["end_s"] is None) == (size == "--bytes")
+
+
+@pytest.mark.parametrize("direction", ["up", "down"])
+def test_a_quic_flow_fills_the_link(out: Path, direction: str) -> None:
+    """With NewReno over a queue of a round trip, more than 0.9 of what the link carries, as TCP's
+    sawtooth would (a queue of the bandwidth-delay product is never empty). Payload counts once."""
+    ours, theirs = ends(out, f"quic-{direction}")
+    client, other = record(ours, "q"), record(theirs, "q")
+    sender, receiver = (client, other) if direction == "up" else (other, client)
+    assert client["end_s"] - client["start_s"] == pytest.approx(20, abs=MS)
+    carried = 10e6 / 8 * 20 * (1200 - 32) / (1200 + 28 + 14)
+    assert 0.9 * carried < receiver["bytes"] < carried
+    # What is not acknowledged yet is at most two windows.
+    assert 0 <= receiver["bytes"] - sender["bytes"] < 2 * (20e-3 * 10e6 / 8 + 40 * 1200)
+    assert sender["retrans"] > 0 and sender["mss"] == 1200 - 32
+    assert (sender["segments"] - sender["retrans"]) * 1168 >= receiver["bytes"]
+    assert sender["ignored"] == receiver["ignored"] == 0
+    rtts = [us for entry in (*ours, *theirs) if entry["event"] == "rtts" for us in entry["us"]]
+    assert min(rtts) >= 20_000 and max(rtts) <= 20_000 + 40 * 1242 * 8 / 10 + 25_000
+
+
+def test_a_quic_receiver_takes_no_more_than_its_window(out: Path) -> None:
+    """10 chunks of 1000 bytes a round trip of 20 ms and a packet's time: about 3.8 Mb/s."""
+    found = record(ends(out, "quic-window")[1], "q")
+    round_trip_s = 0.02 + (1032 + 28 + 14) * 8 / 10e6
+    assert found["bytes"] == pytest.approx(10 * 1000 * 5 / round_trip_s, rel=0.1)
+
+
+def test_a_quic_flow_finds_what_is_lost(out: Path) -> None:
+    """5 % of all packets, ACKs too, are lost at random: as many are sent again; no hole stays."""
+    ours, theirs = ends(out, "quic-loss")
+    sender, receiver = record(ours, "q"), record(theirs, "q")
+    assert 1 - receiver["segments"] / sender["segments"] == pytest.approx(0.05, abs=0.015)
+    assert sender["retrans"] / sender["segments"] == pytest.approx(0.05, abs=0.015)
+    assert receiver["bytes"] > 0.9 * (receiver["segments"] * 1168)
+
+
+def test_a_quic_flow_that_starved_has_no_error(out: Path) -> None:
+    assert (out / "quic-starved.status").read_text() == "1\n"
+    assert "flow s: no connection within its time" in (out / "quic-starved.said").read_text()
+    found = record(lines(out / "quic-starved.client"), "s")
+    assert (found["bytes"], found["connected_s"], found["error"]) == (0, None, None)
 
 
 def test_server_writes_unfinished_flows_at_sigterm(out: Path) -> None:

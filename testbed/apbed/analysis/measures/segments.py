@@ -4,7 +4,8 @@
 Loss of DATA is 1 - received / sent of segments with payload, retransmissions included in both
 (TCP_INFO: tcpi_data_segs_in of the receiver, tcpi_data_segs_out of the sender), as
 up-down-fairness has it in Figs. 4 and 8: what the air, its retry limit and every queue lost. A
-flow that ends by time leaves at most a window on its way, which counts as lost.
+flow that ends by time leaves at most a window on its way, which counts as lost. Of a QUIC-like
+flow a segment is a datagram with payload; its two ends count those themselves.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ DIRECTIONS = ("down", "up")
 
 def by_direction(traces: Sequence[FlowTrace]) -> Json:
     """`tcp_segments` of a RUN, of all connections and transfers that both ends have counted."""
-    return {way: _summed([one for one in traces if one.plan.dir == way]) for way in DIRECTIONS}
+    tcp = [one for one in traces if one.plan.quic_bytes is None]
+    return {way: _summed([one for one in tcp if one.plan.dir == way]) for way in DIRECTIONS}
 
 
 def of_flow(trace: FlowTrace) -> Json:
