@@ -25,11 +25,14 @@
  * delimiter, frame check sequence and the gap before the next one.
  */
 #define LASACK_OVERHEAD_WIRE	84
+/* Packets of a queue on Wi-Fi without a target. */
+#define LASACK_LIMIT_WIFI	300
+/* With one: 490 Mb/s in full packets for 100 ms. */
+#define LASACK_LIMIT_TARGET	4096
 /*
  * IEEE 802.11b at 11 Mb/s, long preamble: a frame of 40 bytes of IP takes 0.87 ms with
  * its contention and ACK, one of 1500 bytes 1.93 ms. So it costs as much as 0.45 of these.
  */
-#define LASACK_LIMIT_WIFI	300	/* packets */
 #define LASACK_OVERHEAD_WIFI	640
 /*
  * Of 50, 100, 150 and 200 ms the least that costs hardly any goodput
@@ -133,16 +136,23 @@ static bool lasack_is_wireless(const struct net_device *dev)
 #endif
 }
 
+/* On Wi-Fi the queue is this one. On a wire the bottleneck may be elsewhere. */
+static u32 lasack_default_target(const struct net_device *dev)
+{
+	return lasack_is_wireless(dev) ? LASACK_TARGET_WIFI : 0;
+}
+
 /*
- * On Wi-Fi less than the 1000 packets of ether_setup(): a window that long is uploaded before
- * its first ACK has left, which no order of ACKs can mend.
+ * On Wi-Fi a target bounds the queue by time. The limit only has to leave room for what a fast cell
+ * sends in the target. Without one, less than the 1000 packets of ether_setup(): a window that long
+ * is uploaded before its first ACK has left, which no order of ACKs can mend.
  */
-static u32 lasack_default_limit(const struct net_device *dev)
+static u32 lasack_default_limit(const struct net_device *dev, u32 target)
 {
 	u32 limit = dev->tx_queue_len ?: DEFAULT_TX_QUEUE_LEN;
 
 	if (lasack_is_wireless(dev))
-		limit = min_t(u32, limit, LASACK_LIMIT_WIFI);
+		limit = target ? LASACK_LIMIT_TARGET : min_t(u32, limit, LASACK_LIMIT_WIFI);
 	return clamp_t(u32, limit, 1, TC_LASACK_LIMIT_MAX);
 }
 
@@ -150,12 +160,6 @@ static u32 lasack_default_limit(const struct net_device *dev)
 static u32 lasack_default_fair(const struct net_device *dev)
 {
 	return lasack_is_wireless(dev) ? TC_LASACK_FAIR_STATION : TC_LASACK_FAIR_FLOW;
-}
-
-/* On Wi-Fi the queue is this one. On a wire the bottleneck may be elsewhere. */
-static u32 lasack_default_target(const struct net_device *dev)
-{
-	return lasack_is_wireless(dev) ? LASACK_TARGET_WIFI : 0;
 }
 
 /* On Wi-Fi a slow station's bytes take long. Where rates are told, it pays for that. */
@@ -173,7 +177,7 @@ static u32 lasack_default_unit(const struct lasack_config *config, const struct 
 void lasack_config_init(struct lasack_config *config, const struct net_device *dev)
 {
 	*config = (struct lasack_config) {
-		.limit = lasack_default_limit(dev),
+		.limit = lasack_default_limit(dev, lasack_default_target(dev)),
 		.memory_limit = LASACK_MEMORY_LIMIT,
 		.flows = LASACK_FLOWS,
 		.idle = LASACK_IDLE,
@@ -253,14 +257,22 @@ static int lasack_get_unit(struct lasack_config *config, const struct net_device
 	return 0;
 }
 
+/* Without a limit of its own, a queue has what is usual for the target. */
+static void lasack_get_limit(struct lasack_config *config, const struct net_device *dev,
+			     const struct nlattr *attr, u32 target_before)
+{
+	if (config->limit == lasack_default_limit(dev, target_before))
+		config->limit = lasack_default_limit(dev, config->target);
+	lasack_get(&config->limit, attr);
+}
+
 /* Checks everything except the ranges, which the policy checks. */
 static int lasack_config_get(struct lasack_config *config, const struct net_device *dev,
 			     struct nlattr **tb, struct netlink_ext_ack *extack)
 {
-	u32 fair = config->fair;
+	u32 fair = config->fair, target = config->target;
 	int err;
 
-	lasack_get(&config->limit, tb[TCA_LASACK_LIMIT]);
 	lasack_get(&config->memory_limit, tb[TCA_LASACK_MEMORY_LIMIT]);
 	lasack_get(&config->flows, tb[TCA_LASACK_FLOWS]);
 	lasack_get(&config->floor, tb[TCA_LASACK_FLOOR]);
@@ -277,6 +289,7 @@ static int lasack_config_get(struct lasack_config *config, const struct net_devi
 				  TC_LASACK_QUANTUM_MIN, extack) ?:
 	      lasack_get_mode(config, dev, tb, extack) ?:
 	      lasack_get_unit(config, dev, tb[TCA_LASACK_UNIT], fair, extack);
+	lasack_get_limit(config, dev, tb[TCA_LASACK_LIMIT], target);
 	return err ?: inflight_parse_bound(tb[TCA_LASACK_INFLIGHT], &config->inflight, extack);
 }
 
