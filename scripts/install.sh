@@ -74,6 +74,12 @@ not_built() {
 	esac
 }
 
+# stop: what runs of it. Without its plugin, tc would not know what it finds on a device.
+stop() {
+	packaging/attach/attach --detach
+	[ "$MODULES" = no ] || packaging/attach/unload
+}
+
 if [ "$action" = install ]; then
 	list | while read -r from _; do
 		[ -e "$from" ] || not_built "$from"
@@ -82,6 +88,7 @@ if [ "$action" = install ]; then
 		install -D -m "$mode" "$from" "$DESTDIR$to"
 	done
 else
+	[ -n "$DESTDIR" ] || stop
 	list | while read -r _ to _; do
 		rm -f "$DESTDIR$to"
 	done

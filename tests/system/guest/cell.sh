@@ -4,6 +4,7 @@
 # Read by the scripts beside it: a Wi-Fi cell on the guest's two radios. The machine is the access
 # point; a station and a wired host are namespaces. The laboratory's medium carries the frames.
 share=/mnt out=/mnt/out
+export DEBIAN_FRONTEND=noninteractive
 
 said() { echo "$(cut -d' ' -f1 /proc/uptime) s: $*"; }
 
@@ -15,12 +16,9 @@ in_netns() { ip netns exec "$1" env LD_LIBRARY_PATH=$share "${@:2}"; }
 cell() {
 	local i
 
+	uname -r > $out/release
 	tool dcfmedium hwsim --phy hrdsss-11 > $out/medium.log 2>&1 &
 	sleep 1
-	printf 'interface=wlan0\nssid=lab\nhw_mode=b\nchannel=1\n' > /etc/hostapd/hostapd.conf
-	# Not at boot, where the unit is to do it alone.
-	systemctl unmask hostapd
-	systemctl disable hostapd
 	systemctl start hostapd
 	sysctl -qw net.ipv4.ip_forward=1
 	ip address add 10.1.0.1/24 dev wlan0
@@ -64,7 +62,7 @@ load() {
 	sleep 4
 	in_netns wired ping -n -c 20 -i 0.2 10.1.0.11 > "$out/ping-$1" || true
 	tc -s -j qdisc show dev wlan0 > "$out/tc-$1"
-	if [ -x /usr/bin/lasack-doctor ]; then
+	if command -v lasack-doctor > /dev/null; then
 		lasack-doctor wlan0 > "$out/doctor-$1" 2>&1 || true
 		lasack-top --once > "$out/top-$1" 2>&1 || true
 	fi
@@ -72,13 +70,32 @@ load() {
 	said "loaded: $1"
 }
 
+# add: the packages, with what they depend on.
+add() {
+	cp $share/lasack*.deb /root
+	said "apt install"
+	(cd /root && apt-get install -q -y ./lasack*.deb)
+	rm /root/lasack*.deb
+	dkms status > $out/dkms
+}
+
+# typed LINE KEYS: as the user on a terminal, in the checkout; KEYS after a while.
+typed() {
+	said "\$ $1"
+	{
+		sleep 5
+		printf '%s' "$2"
+		sleep 1
+	} | TERM=linux script -qefc "su - user -c 'cd lasack && $1'" /dev/null
+}
+
 # state NAME: files, settings and modules of the machine, to be compared.
 state() {
 	(cd / && find boot etc home opt root srv usr var/lib -xdev \
 		\( -path home/user/lasack -o -path usr/src/linux-\* -o -path var/lib/systemd \
-		-o -path var/lib/apt -o -path var/lib/dpkg \) -prune -o ! -type d \
-		! -name '*.pyc' ! -path etc/ld.so.cache ! -path 'var/lib/dkms/mok.*' \
-		! -path etc/resolv.conf -printf '/%p %y %m %s %l\n' | sort) > "$out/$1.files"
+		-o -path var/lib/apt -o -path var/lib/dpkg \) -prune \
+		-o -type d -printf '/%p %y %m\n' \
+		-o ! -path etc/ld.so.cache -printf '/%p %y %m %s %l\n' | sort) > "$out/$1.files"
 	(cd / && find etc usr/lib/systemd usr/lib/udev -xdev -type f ! -path etc/ld.so.cache \
 		-exec sha256sum {} + | sort -k 2) > "$out/$1.contents"
 	lsmod | sed '1d;s/ .*//' | sort > "$out/$1.modules"

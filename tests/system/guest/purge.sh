@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # After a reboot: what the unit has put back, what hostapd's drop-in does, and what a purge in
-# mid-traffic leaves.
+# mid-traffic leaves. What apt installed for the packages goes with them.
 set -eu
 # shellcheck source=tests/system/guest/cell.sh
 . /mnt/cell.sh
 
-uname -r > "$out/release"
 # The unit may still be at it.
 for _ in {1..60}; do
 	! systemctl is-active --quiet lasack@wlan0 || break
@@ -21,9 +20,14 @@ tc qdisc del dev wlan0 root || true
 cell
 tc qdisc show dev wlan0 root > "$out/hostapd"
 load lasack
+# As on a router whose hardware forwards packets.
+nft add table inet filter
+nft add flowtable inet filter fast '{ hook ingress priority 0; flags offload; }'
+lasack-doctor wlan0 > "$out/doctor-offload" 2>&1 || true
+nft delete table inet filter
 lsmod | grep -E '^(sch_lasack|inflight) ' > "$out/loaded"
 downloads 20
 sleep 3
 said "apt purge"
-apt-get purge -q -y lasack-dkms lasack-tools
+apt-get purge -q -y --auto-remove lasack-dkms lasack-tools
 state after
