@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Boots a whole Debian system in QEMU, from a disk of its own, to do one script and power off.
 
-Principle: QEMU emulates the processor. With one, its instructions are the clock, so a busy machine
-makes neither the guest's time-outs shorter nor its delays longer (docs/devel/tcg-icount.rst of
-QEMU); its clock follows the machine's while it waits. With more they run at once, in the machine's
-time: that is for a compiler, and nothing is measured then. What needs no kernel of its own can also
-be done while the machine is off, in a chroot on its disk.
+Principle: QEMU emulates one processor, whose instructions are the clock, so a busy machine makes
+neither the guest's time-outs shorter nor its delays longer (docs/devel/tcg-icount.rst of QEMU).
+Unlike the laboratory's guests this one waits for a disk, so its clock follows the machine's while
+it is idle. What needs no kernel of its own can also be done while the machine is off, in a chroot
+on its disk, with the machine's own processor.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from apbed.processes import signals_as_interrupt, stop_group
 
 SCRIPTS = Path(__file__).parent / "guest"
 MEMORY_MB = 1024
-PROCESSORS = 4  # for a compiler
 STALL_S = 3000.0  # processor seconds without a word: what DKMS takes, several times
 # The laboratory's kernels and this one agree on what a busy machine must not change. An emulated
 # processor leaks nothing, and what guards against leaks costs it most.
@@ -29,8 +28,6 @@ BOOT_WORDS = (
     "root=/dev/vda rw console=ttyS0 panic=-1 no_timer_check quiet systemd.show_status=no "
     "mitigations=off"
 )
-# Time that a busy machine takes from a guest is not the guest's fault.
-PATIENT_WORDS = " nowatchdog rcupdate.rcu_cpu_stall_suppress=1 systemd.default_timeout_start_sec=1h"
 # In a mount namespace: SCRIPT or a copy of what is booted, on the file system of a disk.
 MOUNT = 'mount -o loop "$1" "$2"\n'
 CHROOT = f"""{MOUNT}
@@ -61,7 +58,7 @@ class Machine:
         for path in files:
             shutil.copy(path, self.share)
 
-    def boot(self, script: str, cpus: int = 1) -> Path:
+    def boot(self, script: str) -> Path:
         """Do a script of SCRIPTS as root; the folder of what it left. AssertionError if not.
 
         What is booted is what a boot loader would boot: the links in the root directory.
@@ -75,7 +72,7 @@ class Machine:
         with console.open("wb") as sink, signals_as_interrupt():
             emulator = qemu.find()
             process = subprocess.Popen(
-                [*emulator.words(), *self._words(kernel, cpus)],
+                [*emulator.words(), *self._words(kernel)],
                 stdin=subprocess.DEVNULL,
                 stdout=sink,
                 stderr=subprocess.STDOUT,
@@ -122,15 +119,12 @@ class Machine:
         words = ["unshare", "--mount", "sh", "-ec", script, "sh", str(self.disk), str(root)]
         return subprocess.run([*words, str(place)], capture_output=True, text=True, check=False)
 
-    def _words(self, kernel: Path, cpus: int) -> list[str]:
-        clock = ["-icount", "shift=0"] if cpus == 1 else []
-        words = BOOT_WORDS if cpus == 1 else BOOT_WORDS + PATIENT_WORDS
-        append = " ".join([words, *qemu.boot_words(cpus)])
+    def _words(self, kernel: Path) -> list[str]:
         drive = f"file={str(self.disk).replace(',', ',,')},format=raw,if=virtio,cache=unsafe"
         return [
-            *("-M", "q35", "-cpu", "max", "-accel", "tcg", "-smp", str(cpus), *clock),
+            *("-M", "q35", "-cpu", "max", "-accel", "tcg", "-smp", "1", "-icount", "shift=0"),
             *("-m", str(MEMORY_MB), "-display", "none", "-vga", "none", "-nodefaults"),
-            *("-no-reboot", "-serial", "stdio", "-drive", drive, "-append", append),
+            *("-no-reboot", "-serial", "stdio", "-drive", drive, "-append", BOOT_WORDS),
             *("-kernel", str(kernel / "vmlinuz"), "-initrd", str(kernel / "initrd.img")),
             *qemu.share(0, self.share, "share", writable=True),
         ]

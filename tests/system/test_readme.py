@@ -1,22 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The README's operator section, typed as it stands by an ordinary user of a clean Debian 12.
 
-All of it happens in a machine that QEMU emulates, the compilation too. Between that and the use
-the machine is booted again, with one processor for its clock.
+All of it happens in a machine that QEMU emulates, the compilation too.
 """
 
 from __future__ import annotations
 
 import re
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from apbed.checkout import REPOSITORY
 from tests.system import image, judge
-from tests.system.machine import PROCESSORS, Machine
+from tests.system.machine import Machine
 
 UNINSTALL = "make uninstall removes all of it"
 
@@ -40,44 +38,34 @@ def checkout(archive: Path) -> Path:
     return archive
 
 
-@dataclass(frozen=True)
-class Typed:
-    """What was left by the two boots: up to the installation, and from then on."""
-
-    build: Path
-    use: Path
-
-
 @pytest.fixture(scope="module")
-def typed(tools: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Typed:
+def typed(tools: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("readme")
     machine = Machine(image.disk(image.RELEASES["12"]), place / "machine", tools)
-    lines = commands()
-    (last,) = [number for number, line in enumerate(lines) if "make install" in line]
-    for name, some in (("build", lines[: last + 1]), ("use", lines[last + 1 :])):
-        (place / f"lines-{name}").write_text("".join(f"{line}\n" for line in some))
-    machine.give(*place.glob("lines-*"), checkout(place / "checkout.tar"))
-    return Typed(machine.boot("readme-build", PROCESSORS), machine.boot("readme-use"))
+    lines = place / "lines"
+    lines.write_text("".join(f"{line}\n" for line in commands()))
+    machine.give(lines, checkout(place / "checkout.tar"))
+    return machine.boot("readme")
 
 
 def test_the_section_says_how_to_remove_it() -> None:
     assert sum(UNINSTALL in line for line in commands()) == 1
 
 
-def test_it_works(typed: Typed) -> None:
-    judge.assert_it_works(typed.use, typed.use)
+def test_it_works(typed: Path) -> None:
+    judge.assert_it_works(typed, typed)
 
 
-def test_lasack_top_shows_connections(typed: Typed) -> None:
+def test_lasack_top_shows_connections(typed: Path) -> None:
     """Once on a terminal, until q, and once as a table."""
     for name in ("lasack-top", "top-lasack"):
-        text = (typed.use / name).read_text(errors="replace")
+        text = (typed / name).read_text(errors="replace")
         assert "wlan0" in text and "10.1.0.11" in text
 
 
-def test_uninstall_leaves_nothing(typed: Typed) -> None:
-    judge.assert_nothing_is_left(typed.build, typed.use)
+def test_uninstall_leaves_nothing(typed: Path) -> None:
+    judge.assert_nothing_is_left(typed, typed)
 
 
-def test_uninstall_unloads_what_ran(typed: Typed) -> None:
-    judge.assert_nothing_runs(typed.use, typed.use)
+def test_uninstall_unloads_what_ran(typed: Path) -> None:
+    judge.assert_nothing_runs(typed, typed)

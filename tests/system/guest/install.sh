@@ -1,14 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The packages and one command on a clean system. The unit is left enabled.
+# A clean system: what it does, then with the packages. The unit is left enabled.
 set -eu
 # shellcheck source=tests/system/guest/cell.sh
 . /mnt/cell.sh
 
+cell
+load default
+state before
 add
 tc qdisc show dev wlan0 root > "$out/untouched"
 tc qdisc replace dev wlan0 root lasack
-tc qdisc show dev wlan0 root > "$out/attached"
+load lasack
 systemctl enable --now lasack@wlan0
 systemctl is-active lasack@wlan0 > "$out/unit"
