@@ -67,14 +67,16 @@ def played(
     machine = Machine(disk, place / "with", tools)
     machine.give(*packages)
     if case.emulated:
-        installed = machine.boot("install")
-        return Played(case, installed, installed, machine.boot("purge"))
-    without = Machine(disk, place / "without", tools)
-    installed = machine.offline("add")
-    if case.updated:
-        without.offline("update")
-        installed = machine.offline("update")
-    return Played(case, without.boot("before"), installed, machine.boot("purge"))
+        before = installed = machine.boot("install")
+    else:
+        without = Machine(disk, place / "without", tools)
+        installed = machine.offline("add")
+        if case.updated:
+            without.offline("update")
+            installed = machine.offline("update")
+        before = without.boot("before")
+    machine.give(before / "before.packages")
+    return Played(case, before, installed, machine.boot("purge"))
 
 
 def test_dkms_builds_for_each_kernel(played: Played) -> None:

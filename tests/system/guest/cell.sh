@@ -89,6 +89,8 @@ typed() {
 	} | TERM=linux script -qefc "su - user -c 'cd lasack && $1'" /dev/null
 }
 
+packages() { dpkg-query -W -f '${Package} ${Version} ${db:Status-Abbrev}\n' | sort; }
+
 # state NAME: files, settings and modules of the machine, to be compared.
 state() {
 	(cd / && find boot etc home opt root srv usr var/lib -xdev \
@@ -99,7 +101,7 @@ state() {
 	(cd / && find etc usr/lib/systemd usr/lib/udev -xdev -type f ! -path etc/ld.so.cache \
 		-exec sha256sum {} + | sort -k 2) > "$out/$1.contents"
 	lsmod | sed '1d;s/ .*//' | sort > "$out/$1.modules"
-	dpkg-query -W -f '${Package} ${Version} ${db:Status-Abbrev}\n' > "$out/$1.packages"
+	packages > "$out/$1.packages"
 	systemctl list-unit-files --no-legend --no-pager | awk '{print $1, $2}' > "$out/$1.units"
 	sysctl -a 2> /dev/null | grep -E '^net\.(core|ipv4\.tcp)' | sort > "$out/$1.settings"
 	tc qdisc show dev wlan0 > "$out/$1.qdiscs"
