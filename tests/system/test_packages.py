@@ -64,18 +64,18 @@ def played(
     case: Case = request.param
     disk = image.disk(image.RELEASES[case.release])
     place = tmp_path_factory.mktemp(str(case))
-    machine = Machine(disk, place / "with", tools)
-    machine.give(*packages)
+    without, machine = (Machine(disk, place / name, tools) for name in ("without", "with"))
+    for each in (without, machine):
+        each.give(*packages)
     if case.emulated:
         before = installed = machine.boot("install")
     else:
-        without = Machine(disk, place / "without", tools)
+        without.offline("dependencies")
         installed = machine.offline("add")
         if case.updated:
             without.offline("update")
             installed = machine.offline("update")
         before = without.boot("before")
-    machine.give(before / "before.packages")
     return Played(case, before, installed, machine.boot("purge"))
 
 

@@ -70,7 +70,17 @@ load() {
 	said "loaded: $1"
 }
 
-# add: the packages, with what they depend on.
+# dependencies: what apt installs for the packages, and keeps when they are purged.
+dependencies() {
+	local names
+
+	mapfile -t names < <(apt-get install -s $share/lasack*.deb |
+		awk '/^Inst / && $2 !~ /^lasack-/ { print $2 }')
+	said "apt install ${names[*]}"
+	apt-get install -q -y "${names[@]}"
+}
+
+# add: the packages, with what they depend on unless it is there.
 add() {
 	cp $share/lasack*.deb /root
 	said "apt install"
@@ -89,19 +99,17 @@ typed() {
 	} | TERM=linux script -qefc "su - user -c 'cd lasack && $1'" /dev/null
 }
 
-packages() { dpkg-query -W -f '${Package} ${Version} ${db:Status-Abbrev}\n' | sort; }
-
 # state NAME: files, settings and modules of the machine, to be compared.
 state() {
 	(cd / && find boot etc home opt root srv usr var/lib -xdev \
 		\( -path home/user/lasack -o -path usr/src/linux-\* -o -path var/lib/systemd \
 		-o -path var/lib/apt -o -path var/lib/dpkg \) -prune \
 		-o -type d -printf '/%p %y %m\n' \
-		-o ! -path etc/ld.so.cache -printf '/%p %y %m %s %l\n' | sort) > "$out/$1.files"
+		-o ! -path etc/ld.so.cache ! -path 'var/lib/dkms/mok.*' -printf '/%p %y %m %s %l\n' | sort) > "$out/$1.files"
 	(cd / && find etc usr/lib/systemd usr/lib/udev -xdev -type f ! -path etc/ld.so.cache \
 		-exec sha256sum {} + | sort -k 2) > "$out/$1.contents"
 	lsmod | sed '1d;s/ .*//' | sort > "$out/$1.modules"
-	packages > "$out/$1.packages"
+	dpkg-query -W -f '${Package} ${Version} ${db:Status-Abbrev}\n' > "$out/$1.packages"
 	systemctl list-unit-files --no-legend --no-pager | awk '{print $1, $2}' > "$out/$1.units"
 	sysctl -a 2> /dev/null | grep -E '^net\.(core|ipv4\.tcp)' | sort > "$out/$1.settings"
 	tc qdisc show dev wlan0 > "$out/$1.qdiscs"

@@ -8,6 +8,7 @@ set -eu
 
 cell
 load default
+dependencies
 state before
 add
 tc qdisc show dev wlan0 root > "$out/untouched"

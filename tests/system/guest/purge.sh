@@ -30,7 +30,4 @@ downloads 20
 sleep 3
 said "apt purge"
 apt-get purge -q -y lasack-dkms lasack-tools
-# What apt had installed for them, it keeps for reasons of its own, such as headers of this kernel.
-mapfile -t others < <(packages | comm -13 $share/before.packages - | cut -d' ' -f1)
-apt-get purge -q -y "${others[@]}"
 state after
