@@ -92,7 +92,10 @@ else
 	list | while read -r _ to _; do
 		rm -f "$DESTDIR$to"
 	done
-	[ ! -d "$DESTDIR$extra" ] || rmdir --ignore-fail-on-non-empty "$DESTDIR$extra"
+	# The folders that a clean system has not; what has them too has something in them.
+	for folder in "$extra" "${extra%/*}" "$man" "${completion%/*}"; do
+		[ ! -d "$DESTDIR$folder" ] || rmdir --ignore-fail-on-non-empty "$DESTDIR$folder"
+	done
 fi
 # A package does this where it is installed, not where it is made.
 [ -n "$DESTDIR" ] || [ "$MODULES" = no ] || depmod "$release"
