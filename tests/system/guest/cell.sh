@@ -99,13 +99,20 @@ typed() {
 	} | TERM=linux script -qefc "su - user -c 'cd lasack && $1'" /dev/null
 }
 
-# state NAME: files, settings and modules of the machine, to be compared.
+# state NAME: files, settings and modules of the machine, to be compared. An initramfs has dates
+# inside, so another number of bytes each time that it is made: what is in it, is compared.
 state() {
+	local image
+
 	(cd / && find boot etc home opt root srv usr var/lib -xdev \
 		\( -path home/user/lasack -o -path usr/src/linux-\* -o -path var/lib/systemd \
 		-o -path var/lib/apt -o -path var/lib/dpkg \) -prune \
-		-o -type d -printf '/%p %y %m\n' \
-		-o ! -path etc/ld.so.cache ! -path 'var/lib/dkms/mok.*' -printf '/%p %y %m %s %l\n' | sort) > "$out/$1.files"
+		-o \( -type d -o -path 'boot/initrd.img-*' \) -printf '/%p %y %m\n' \
+		-o ! -path etc/ld.so.cache ! -path 'var/lib/dkms/mok.*' -printf '/%p %y %m %s %l\n' \
+		| sort) > "$out/$1.files"
+	for image in /boot/initrd.img-*; do
+		lsinitramfs "$image" | sed "s,^,$image: ,"
+	done >> "$out/$1.files"
 	(cd / && find etc usr/lib/systemd usr/lib/udev -xdev -type f ! -path etc/ld.so.cache \
 		-exec sha256sum {} + | sort -k 2) > "$out/$1.contents"
 	lsmod | sed '1d;s/ .*//' | sort > "$out/$1.modules"
