@@ -43,7 +43,17 @@ cell() {
 	ip -n sta route add default via 10.1.0.1
 	in_netns wired $share/flowgen serve --port 7001 > /dev/null &
 	sleep 1
+	# lasack-doctor's question for flowtables loads modules; so they are there in each boot.
+	offload true
 	said "the cell is up"
+}
+
+# offload COMMAND: beside a flowtable as of a router whose hardware forwards packets.
+offload() {
+	nft add table inet filter
+	nft add flowtable inet filter fast '{ hook ingress priority 0; flags offload; }'
+	"$@" || true
+	nft delete table inet filter
 }
 
 # downloads SECONDS: four, forwarded to the station, in the background.
@@ -118,7 +128,8 @@ state() {
 	lsmod | sed '1d;s/ .*//' | sort > "$out/$1.modules"
 	dpkg-query -W -f '${Package} ${Version} ${db:Status-Abbrev}\n' > "$out/$1.packages"
 	systemctl list-unit-files --no-legend --no-pager | awk '{print $1, $2}' > "$out/$1.units"
-	sysctl -a 2> /dev/null | grep -E '^net\.(core|ipv4\.tcp)' | sort > "$out/$1.settings"
+	sysctl -a 2> /dev/null | grep -E '^net\.(core|ipv4\.tcp)' |
+		grep -v '^net\.ipv4\.tcp_mem' | sort > "$out/$1.settings"
 	tc qdisc show dev wlan0 > "$out/$1.qdiscs"
 	said "state: $1"
 }
