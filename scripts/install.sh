@@ -74,6 +74,12 @@ not_built() {
 	esac
 }
 
+# stop: what runs of it. Without its plugin, tc would not know what it finds on a device.
+stop() {
+	packaging/attach/attach --detach
+	[ "$MODULES" = no ] || packaging/attach/unload
+}
+
 if [ "$action" = install ]; then
 	list | while read -r from _; do
 		[ -e "$from" ] || not_built "$from"
@@ -82,10 +88,14 @@ if [ "$action" = install ]; then
 		install -D -m "$mode" "$from" "$DESTDIR$to"
 	done
 else
+	[ -n "$DESTDIR" ] || stop
 	list | while read -r _ to _; do
 		rm -f "$DESTDIR$to"
 	done
-	[ ! -d "$DESTDIR$extra" ] || rmdir --ignore-fail-on-non-empty "$DESTDIR$extra"
+	# The folders that a clean system has not; what has them too has something in them.
+	for folder in "$extra" "${extra%/*}" "$man" "${completion%/*}"; do
+		[ ! -d "$DESTDIR$folder" ] || rmdir --ignore-fail-on-non-empty "$DESTDIR$folder"
+	done
 fi
 # A package does this where it is installed, not where it is made.
 [ -n "$DESTDIR" ] || [ "$MODULES" = no ] || depmod "$release"

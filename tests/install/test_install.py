@@ -75,6 +75,8 @@ def test_install_and_uninstall(lab_kernel: LabKernel, tmp_path: Path) -> None:
     (tmp_path / modules / "other.ko").write_text("not ours")
     assert make("uninstall", *place).returncode == 0
     assert list(files_below(tmp_path)) == [f"{modules}/other.ko"]
+    for folder in ("opt/x/share/man/man8", "etc/bash_completion.d"):
+        assert not (tmp_path / folder).exists()
 
 
 def test_every_module_is_installed() -> None:

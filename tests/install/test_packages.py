@@ -35,6 +35,7 @@ TOOLS = {
     "/usr/lib/systemd/system/lasack@.service",
     "/usr/lib/udev/rules.d/80-lasack.rules",
     "/usr/libexec/lasack/attach",
+    "/usr/libexec/lasack/unload",
 }
 
 pytestmark = pytest.mark.slow

@@ -18,8 +18,8 @@ tc qdisc replace dev wlan0 root lasack
 modprobe sch_ackwrr
 sleep 2
 loaded > {out}/loaded
-attach={tree}/packaging/attach/attach
-sed "s,/usr/libexec/lasack/attach,$attach,g" {tree}/packaging/debian/lasack-dkms.prerm > /run/prerm
+sed "s,/usr/libexec/lasack,{tree}/packaging/attach,g" {tree}/packaging/debian/lasack-dkms.prerm \\
+    > /run/prerm
 sh /run/prerm upgrade
 loaded > {out}/upgraded
 sh /run/prerm remove

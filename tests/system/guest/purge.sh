@@ -7,7 +7,6 @@ set -eu
 # shellcheck source=tests/system/guest/cell.sh
 . /mnt/cell.sh
 
-uname -r > "$out/release"
 # The unit may still be at it.
 for _ in {1..60}; do
 	! systemctl is-active --quiet lasack@wlan0 || break
@@ -21,6 +20,7 @@ tc qdisc del dev wlan0 root || true
 cell
 tc qdisc show dev wlan0 root > "$out/hostapd"
 load lasack
+offload lasack-doctor wlan0 > "$out/doctor-offload" 2>&1
 lsmod | grep -E '^(sch_lasack|inflight) ' > "$out/loaded"
 downloads 20
 sleep 3
