@@ -18,7 +18,14 @@
 
 #define RECEIVE_SLOTS	16
 #define RECEIVE_BYTES	8192
-#define SEND_BYTES	(64 * 1024)
+#define SEND_SLOTS	32
+/*
+ * A datagram of more than about a page makes netlink map memory for it, which is
+ * a system call of the host for each page in a User-mode Linux kernel. A single
+ * message may be longer.
+ */
+#define DATAGRAM_BYTES	3584
+#define SEND_BYTES	(SEND_SLOTS * DATAGRAM_BYTES)
 /* Headers and the fixed attributes of one message, generously. */
 #define MESSAGE_OVERHEAD 128
 #define SOCKET_BUFFER	(16 * 1024 * 1024)
@@ -42,6 +49,9 @@ struct hwsim_link {
 	struct iovec slot_iov[RECEIVE_SLOTS];
 	uint8_t slot_bytes[RECEIVE_SLOTS][RECEIVE_BYTES]
 		__attribute__((aligned(NLMSG_ALIGNTO)));
+	struct mmsghdr datagrams[SEND_SLOTS];
+	struct iovec datagram_iov[SEND_SLOTS];
+	unsigned int n_datagrams;	/* the last one may still grow */
 	size_t out_length;
 	uint8_t out[SEND_BYTES] __attribute__((aligned(NLMSG_ALIGNTO)));
 };
@@ -96,6 +106,10 @@ struct hwsim_link *hwsim_open(struct integrity *integrity)
 		link->slot_iov[i].iov_len = RECEIVE_BYTES;
 		link->slots[i].msg_hdr.msg_iov = &link->slot_iov[i];
 		link->slots[i].msg_hdr.msg_iovlen = 1;
+	}
+	for (int i = 0; i < SEND_SLOTS; i++) {
+		link->datagrams[i].msg_hdr.msg_iov = &link->datagram_iov[i];
+		link->datagrams[i].msg_hdr.msg_iovlen = 1;
 	}
 	return link;
 }
@@ -233,6 +247,19 @@ static void put_u32(struct nlmsghdr *nlh, int type, uint32_t value)
 	put_attribute(nlh, type, &value, sizeof(value));
 }
 
+/* Make room for @length bytes, in the last datagram or in a new one. */
+static void make_room(struct hwsim_link *link, size_t length)
+{
+	struct iovec *last = &link->datagram_iov[link->n_datagrams - 1];
+
+	if (link->n_datagrams && last->iov_len + length <= DATAGRAM_BYTES)
+		return;
+	if (link->n_datagrams == SEND_SLOTS || link->out_length + length > SEND_BYTES)
+		hwsim_flush(link);
+	link->datagram_iov[link->n_datagrams++] =
+		(struct iovec){ .iov_base = link->out + link->out_length };
+}
+
 /* Begin a message that will carry at most @payload bytes of frame. */
 static struct nlmsghdr *put_message(struct hwsim_link *link, int command,
 				    enum message_kind kind, size_t payload)
@@ -240,8 +267,7 @@ static struct nlmsghdr *put_message(struct hwsim_link *link, int command,
 	struct genlmsghdr genl = { .cmd = command, .version = HWSIM_VERSION };
 	struct nlmsghdr *nlh;
 
-	if (link->out_length + payload + MESSAGE_OVERHEAD > SEND_BYTES)
-		hwsim_flush(link);
+	make_room(link, payload + MESSAGE_OVERHEAD);
 	nlh = (struct nlmsghdr *)(link->out + link->out_length);
 	*nlh = (struct nlmsghdr){
 		.nlmsg_len = NLMSG_LENGTH(GENL_HDRLEN),
@@ -256,7 +282,10 @@ static struct nlmsghdr *put_message(struct hwsim_link *link, int command,
 
 static void end_message(struct hwsim_link *link, const struct nlmsghdr *nlh)
 {
-	link->out_length += NLMSG_ALIGN(nlh->nlmsg_len);
+	size_t length = NLMSG_ALIGN(nlh->nlmsg_len);
+
+	link->datagram_iov[link->n_datagrams - 1].iov_len += length;
+	link->out_length += length;
 }
 
 /* hwsim takes four, and the first one counts. */
@@ -310,9 +339,10 @@ void hwsim_report(struct hwsim_link *link, const struct hwsim_status *status)
 
 void hwsim_flush(struct hwsim_link *link)
 {
-	size_t length = link->out_length;
+	int n = link->n_datagrams;
 
+	link->n_datagrams = 0;
 	link->out_length = 0;
-	if (length && send(link->fd, link->out, length, 0) != (ssize_t)length)
+	if (n && sendmmsg(link->fd, link->datagrams, n, 0) != n)
 		fatal("lost the netlink socket: %s", strerror(errno));
 }
