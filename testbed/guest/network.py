@@ -16,6 +16,7 @@ from guest.addresses import (
     WIRED_ADDRESS,
     radio_address,
     station_address,
+    station_number,
 )
 from guest.commands import (
     address_commands,
@@ -80,11 +81,15 @@ class Network:
             with namespace(name):
                 batch([["ip", "link", "set", device, *mtu] for device in own])
 
-    def ways(self) -> None:
-        """The stations' ways out, and permanent neighbours.
+    def station(self, name: str) -> None:
+        """A station's address on the air, its way out, and the access point as its neighbour."""
+        device = f"wlan{station_number(name)}"
+        route = route_words("default", GATEWAY_AIR, self.plan.tcp, self.plan.station.window)
+        neighbour = neighbour_words(device, GATEWAY_AIR, radio_address(0))
+        batch([*address_commands(device, station_address(name)), route, neighbour])
 
-        ARP's random timers would differ from run to run.
-        """
+    def neighbours(self) -> None:
+        """Permanent neighbours: ARP's random timers would differ from run to run."""
         wire: dict[str | None, str] = {}
         for side in (None, "wired"):
             with namespace(side):
@@ -95,11 +100,6 @@ class Network:
         batch(own)
         with namespace("wired"):
             batch([neighbour_words("eth0", GATEWAY_WIRED, wire[None])])
-        route = route_words("default", GATEWAY_AIR, self.plan.tcp, self.plan.station.window)
-        for number, name in enumerate(self.stations, start=1):
-            neighbour = neighbour_words(f"wlan{number}", GATEWAY_AIR, radio_address(0))
-            with namespace(name):
-                batch([route, neighbour])
 
     def queues(self) -> None:
         """The scheduler under test on the access point, and the stations' own queue."""

@@ -15,7 +15,6 @@ from guest.addresses import (
     SSID,
     channel,
     radio_address,
-    station_address,
     station_number,
 )
 from guest.commands import CellError, address_commands, attempt, batch, namespace, run
@@ -132,10 +131,10 @@ class Radios:
         for number, name in enumerate(self.stations, start=1):
             device = f"wlan{number}"
             with namespace(name):
-                batch(address_commands(device, station_address(name)))
+                self.network.station(name)
                 run(["iw", "dev", device, "set", "power_save", "off"])
             join(name)
-        self.network.ways()
+        self.network.neighbours()
         known = self.associated()
         if lost := [name for name in self.stations if name not in known]:
             raise CellError(f"not associated before t0: {', '.join(lost)}")
