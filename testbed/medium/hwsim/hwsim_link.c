@@ -15,17 +15,10 @@
 #include "hwsim_abi.h"
 #include "hwsim_link.h"
 #include "options.h"
+#include "outgoing.h"
 
 #define RECEIVE_SLOTS	16
 #define RECEIVE_BYTES	8192
-#define SEND_SLOTS	32
-/*
- * A datagram of more than about a page makes netlink map memory for it, which is
- * a system call of the host for each page in a User-mode Linux kernel. A single
- * message may be longer.
- */
-#define DATAGRAM_BYTES	3584
-#define SEND_BYTES	(SEND_SLOTS * DATAGRAM_BYTES)
 /* Headers and the fixed attributes of one message, generously. */
 #define MESSAGE_OVERHEAD 128
 #define SOCKET_BUFFER	(16 * 1024 * 1024)
@@ -49,11 +42,7 @@ struct hwsim_link {
 	struct iovec slot_iov[RECEIVE_SLOTS];
 	uint8_t slot_bytes[RECEIVE_SLOTS][RECEIVE_BYTES]
 		__attribute__((aligned(NLMSG_ALIGNTO)));
-	struct mmsghdr datagrams[SEND_SLOTS];
-	struct iovec datagram_iov[SEND_SLOTS];
-	unsigned int n_datagrams;	/* the last one may still grow */
-	size_t out_length;
-	uint8_t out[SEND_BYTES] __attribute__((aligned(NLMSG_ALIGNTO)));
+	struct outgoing out;
 };
 
 static void register_medium(struct hwsim_link *link)
@@ -106,10 +95,6 @@ struct hwsim_link *hwsim_open(struct integrity *integrity)
 		link->slot_iov[i].iov_len = RECEIVE_BYTES;
 		link->slots[i].msg_hdr.msg_iov = &link->slot_iov[i];
 		link->slots[i].msg_hdr.msg_iovlen = 1;
-	}
-	for (int i = 0; i < SEND_SLOTS; i++) {
-		link->datagrams[i].msg_hdr.msg_iov = &link->datagram_iov[i];
-		link->datagrams[i].msg_hdr.msg_iovlen = 1;
 	}
 	return link;
 }
@@ -247,28 +232,18 @@ static void put_u32(struct nlmsghdr *nlh, int type, uint32_t value)
 	put_attribute(nlh, type, &value, sizeof(value));
 }
 
-/* Make room for @length bytes, in the last datagram or in a new one. */
-static void make_room(struct hwsim_link *link, size_t length)
-{
-	struct iovec *last = &link->datagram_iov[link->n_datagrams - 1];
-
-	if (link->n_datagrams && last->iov_len + length <= DATAGRAM_BYTES)
-		return;
-	if (link->n_datagrams == SEND_SLOTS || link->out_length + length > SEND_BYTES)
-		hwsim_flush(link);
-	link->datagram_iov[link->n_datagrams++] =
-		(struct iovec){ .iov_base = link->out + link->out_length };
-}
-
 /* Begin a message that will carry at most @payload bytes of frame. */
 static struct nlmsghdr *put_message(struct hwsim_link *link, int command,
 				    enum message_kind kind, size_t payload)
 {
 	struct genlmsghdr genl = { .cmd = command, .version = HWSIM_VERSION };
-	struct nlmsghdr *nlh;
+	size_t most = payload + MESSAGE_OVERHEAD;
+	struct nlmsghdr *nlh = outgoing_room(&link->out, most);
 
-	make_room(link, payload + MESSAGE_OVERHEAD);
-	nlh = (struct nlmsghdr *)(link->out + link->out_length);
+	if (!nlh) {
+		hwsim_flush(link);
+		nlh = outgoing_room(&link->out, most);
+	}
 	*nlh = (struct nlmsghdr){
 		.nlmsg_len = NLMSG_LENGTH(GENL_HDRLEN),
 		.nlmsg_type = link->family,
@@ -282,10 +257,7 @@ static struct nlmsghdr *put_message(struct hwsim_link *link, int command,
 
 static void end_message(struct hwsim_link *link, const struct nlmsghdr *nlh)
 {
-	size_t length = NLMSG_ALIGN(nlh->nlmsg_len);
-
-	link->datagram_iov[link->n_datagrams - 1].iov_len += length;
-	link->out_length += length;
+	outgoing_add(&link->out, NLMSG_ALIGN(nlh->nlmsg_len));
 }
 
 /* hwsim takes four, and the first one counts. */
@@ -339,10 +311,6 @@ void hwsim_report(struct hwsim_link *link, const struct hwsim_status *status)
 
 void hwsim_flush(struct hwsim_link *link)
 {
-	int n = link->n_datagrams;
-
-	link->n_datagrams = 0;
-	link->out_length = 0;
-	if (n && sendmmsg(link->fd, link->datagrams, n, 0) != n)
+	if (!outgoing_send(&link->out, link->fd))
 		fatal("lost the netlink socket: %s", strerror(errno));
 }
