@@ -14,12 +14,14 @@ import pytest
 from apbed.kernels import processor
 
 ALLOWED = sorted(os.sched_getaffinity(0))
+QUIET = processor.quiet
 SHOW = "import os; print(*sorted(os.sched_getaffinity(0)))"
 
 
 @pytest.fixture(autouse=True)
 def no_other_guests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(processor, "quiet", lambda: True)
 
 
 def test_each_guest_has_another_one() -> None:
@@ -34,6 +36,7 @@ def test_each_guest_has_another_one() -> None:
 def test_other_programs_guests_count_too() -> None:
     script = (
         "from apbed.kernels import processor\n"
+        "processor.quiet = lambda: True\n"
         "with processor.reserved() as number:\n"
         "    print(number, flush=True)\n"
         "    input()\n"
@@ -64,3 +67,24 @@ def test_what_is_started_stays_there() -> None:
         assert shown() == everywhere
     with processor.only(1 + max(ALLOWED)):  # one that the caller may not use
         assert shown() == everywhere
+
+
+@pytest.mark.parametrize(
+    ("percent", "expected"), [("0.00", True), ("9.99", True), ("10.00", False)]
+)
+def test_a_busy_machine_is_left_to_its_scheduler(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, percent: str, expected: bool
+) -> None:
+    pressure = tmp_path / "cpu"
+    pressure.write_text(
+        f"some avg10={percent} avg60=50.00 avg300=50.00 total=123\n"
+        "full avg10=0.00 avg60=0.00 avg300=0.00 total=0\n"
+    )
+    assert QUIET(pressure) == expected
+    monkeypatch.setattr(processor, "quiet", lambda: QUIET(pressure))
+    with processor.reserved() as number:
+        assert number == (ALLOWED[0] if expected else None)
+
+
+def test_a_kernel_without_pressure(tmp_path: Path) -> None:
+    assert not QUIET(tmp_path / "missing")
