@@ -6,10 +6,8 @@
  * may be lost on the air. A flow of fixed size ends when the receiver has all
  * of it and closes; the sender waits for that close.
  *
- * A read or write that does less than it was asked for is the last one of its
- * turn. To ask again, only to hear EAGAIN, would be one system call more for
- * each segment, and in a User-mode Linux guest they are what takes long. Epoll
- * is level-triggered, so nothing is missed.
+ * A read or write that does less than it was asked for ends its turn: to hear
+ * EAGAIN too would be one more system call for each segment.
  */
 #include <errno.h>
 #include <fcntl.h>
