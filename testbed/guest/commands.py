@@ -3,22 +3,49 @@
 
 from __future__ import annotations
 
+import ctypes
+import functools
 import json
 import math
+import os
 import shlex
+import shutil
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+NAMESPACES = Path("/run/netns")  # where `ip netns` keeps them
+CLONE_NEWNET = 0x40000000
 
 
 class CellError(Exception):
     """One line that says what could not be set up."""
 
 
-def run(words: list[str], env: dict[str, str] | None = None) -> str:
-    """Run a command to its end and return its output; CellError with its last line if it fails."""
-    done = subprocess.run(words, capture_output=True, text=True, env=env, check=False)
+@functools.cache
+def program(name: str) -> str:
+    """Where a program is; its own name if it is nowhere.
+
+    Each directory that exec() tries in vain costs the guest an address space.
+    """
+    return shutil.which(name) or name
+
+
+def located(words: list[str]) -> list[str]:
+    """The same command with its program's path."""
+    return [program(words[0]), *words[1:]]
+
+
+def run(words: list[str], env: dict[str, str] | None = None, lines: str | None = None) -> str:
+    """Run a command to its end and return its output; CellError with its first line if it fails.
+
+    `lines` are its standard input.
+    """
+    done = subprocess.run(
+        located(words), capture_output=True, text=True, env=env, input=lines, check=False
+    )
     if done.returncode:
         said = (done.stderr or done.stdout).strip().splitlines()
         raise CellError(f"`{shlex.join(words)}` failed: {said[0] if said else done.returncode}")
@@ -27,21 +54,74 @@ def run(words: list[str], env: dict[str, str] | None = None) -> str:
 
 def attempt(words: list[str]) -> None:
     """Run a command whose failure shows elsewhere."""
-    subprocess.run(words, capture_output=True, check=False)
+    subprocess.run(located(words), capture_output=True, check=False)
 
 
-def inside(namespace: str | None, words: list[str]) -> list[str]:
-    """The same command inside a network namespace (None: the access point's)."""
-    return words if namespace is None else ["ip", "netns", "exec", namespace, *words]
+def batch(commands: list[list[str]], env: dict[str, str] | None = None) -> None:
+    """Run several commands of one program, `ip` or `tc`, at once.
+
+    To start a program costs more than what it does.
+    """
+    (name,) = {words[0] for words in commands}
+    lines = "".join(f"{shlex.join(words[1:])}\n" for words in commands)
+    run([name, "-batch", "-"], env, lines)
 
 
-def configure(namespace: str | None, device: str, address: str) -> None:
-    run(inside(namespace, ["ip", "address", "add", f"{address}/24", "dev", device]))
-    run(inside(namespace, ["ip", "link", "set", device, "up"]))
+@contextmanager
+def namespace(name: str | None) -> Iterator[None]:
+    """What happens inside is in a network namespace, programs too (None: the access point's).
+
+    `ip netns exec` would be one more program, with mounts of its own, for each command.
+    """
+    if name is None:
+        yield
+        return
+    home = os.open("/proc/self/ns/net", os.O_RDONLY)
+    try:
+        there = os.open(NAMESPACES / name, os.O_RDONLY)
+        try:
+            _set_namespace(there)
+        finally:
+            os.close(there)
+        try:
+            yield
+        finally:
+            _set_namespace(home)
+    finally:
+        os.close(home)
 
 
-def link_address(namespace: str | None, device: str) -> str:
-    shown = json.loads(run(inside(namespace, ["ip", "-j", "link", "show", device])))
+def _set_namespace(descriptor: int) -> None:
+    """setns(2); Python has it from 3.12 on."""
+    library = ctypes.CDLL(None, use_errno=True)
+    if library.setns(descriptor, CLONE_NEWNET):
+        raise CellError(f"setns failed: {os.strerror(ctypes.get_errno())}")
+
+
+def set_sysctls(values: dict[str, int | str]) -> None:
+    """Set the sysctls of this network namespace by their names, `net.ipv4.ip_forward`."""
+    for name, value in values.items():
+        try:
+            sysctl(name).write_text(f"{value}\n")
+        except OSError as error:
+            raise CellError(f"{name}={value} failed: {error.strerror}") from error
+
+
+def sysctl(name: str) -> Path:
+    """A sysctl's file."""
+    return Path("/proc/sys", *name.split("."))
+
+
+def address_commands(device: str, address: str) -> list[list[str]]:
+    """A device gets its address, and is used from now on."""
+    return [
+        ["ip", "address", "add", f"{address}/24", "dev", device],
+        ["ip", "link", "set", device, "up"],
+    ]
+
+
+def link_address(device: str) -> str:
+    shown = json.loads(run(["ip", "-j", "link", "show", device]))
     return str(shown[0]["address"])
 
 

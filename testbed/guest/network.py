@@ -16,8 +16,19 @@ from guest.addresses import (
     WIRED_ADDRESS,
     radio_address,
     station_address,
+    station_number,
 )
-from guest.commands import configure, inside, link_address, run
+from guest.commands import (
+    address_commands,
+    batch,
+    link_address,
+    namespace,
+    run,
+    set_sysctls,
+    sysctl,
+)
+
+NO_IPV6 = "net.ipv6.conf.all.disable_ipv6"
 
 
 class Network:
@@ -30,58 +41,65 @@ class Network:
 
     def machines(self) -> None:
         """The namespaces, the wire behind the access point and the stations' radios."""
-        run(["sysctl", "-qw", "net.ipv4.ip_forward=1", "net.ipv6.conf.all.disable_ipv6=1"])
-        for name in ["wired", *self.stations]:
-            run(["ip", "netns", "add", name])
-            quiet = "net.ipv6.conf.all.disable_ipv6=1"
-            run(inside(name, ["sysctl", "-qw", quiet, "net.ipv6.conf.default.disable_ipv6=1"]))
+        set_sysctls({"net.ipv4.ip_forward": 1, NO_IPV6: 1})
+        names = ["wired", *self.stations]
+        veth = ["ip", "link", "add", "eth0", "type", "veth", "peer", "eth0", "netns", "wired"]
+        batch([*(["ip", "netns", "add", name] for name in names), veth])
+        for name in names:
             role = self.plan.wired if name == "wired" else self.plan.station
-            if sysctls := window_sysctls(self.plan.tcp) | role.sysctls:
-                words = [f"{key}={value}" for key, value in sysctls.items()]
-                run(inside(name, ["sysctl", "-qw", *words]))
-        run(["ip", "link", "add", "eth0", "type", "veth", "peer", "eth0", "netns", "wired"])
-        # An Ethernet port hands the access point frames, not segments of 64 kB.
-        for namespace in (None, "wired"):
-            run(inside(namespace, ["ethtool", "-K", "eth0", "tso", "off", "gso", "off"]))
-        configure(None, "eth0", GATEWAY_WIRED)
-        configure("wired", "eth0", WIRED_ADDRESS)
-        wired = self.plan.wired
-        self.route("wired", GATEWAY_WIRED, wired.window, wired.initcwnd)
+            quiet: dict[str, int | str] = {NO_IPV6: 1, "net.ipv6.conf.default.disable_ipv6": 1}
+            with namespace(name):
+                set_sysctls(quiet | window_sysctls(self.plan.tcp) | role.sysctls)
+        self.wire()
         for number, name in enumerate(self.stations, start=1):
             run(["iw", "phy", f"phy{number}", "set", "netns", "name", name])
-        self.devices()
-        if words := wire_words("eth0", wired):
-            for namespace in (None, "wired"):
-                run(inside(namespace, words))
+        if self.plan.tcp.mtu:
+            self.devices()
+
+    def wire(self) -> None:
+        """Both ends of the wire, and the wired machine's way out."""
+        wired = self.plan.wired
+        route = route_words("default", GATEWAY_WIRED, self.plan.tcp, wired.window)
+        route += ["initcwnd", str(wired.initcwnd)] if wired.initcwnd else []
+        ends = {None: (GATEWAY_WIRED, []), "wired": (WIRED_ADDRESS, [route])}
+        words = wire_words("eth0", wired)
+        for name, (address, routes) in ends.items():
+            with namespace(name):
+                # An Ethernet port hands the access point frames, not segments of 64 kB.
+                run(["ethtool", "-K", "eth0", "tso", "off", "gso", "off"])
+                batch([*address_commands("eth0", address), *routes])
+                if words:
+                    run(words)
 
     def devices(self) -> None:
-        """The largest packet of every device, if the plan says one."""
-        if not (mtu := self.plan.tcp.mtu):
-            return
-        places: list[tuple[str | None, str]] = [(None, "eth0"), ("wired", "eth0"), (None, "wlan0")]
-        places += [(name, f"wlan{number}") for number, name in enumerate(self.stations, start=1)]
-        for namespace, device in places:
-            run(inside(namespace, ["ip", "link", "set", device, "mtu", str(mtu)]))
+        """The largest packet of every device."""
+        devices = {None: ["eth0", "wlan0"], "wired": ["eth0"]} | {
+            name: [f"wlan{number}"] for number, name in enumerate(self.stations, start=1)
+        }
+        mtu = ["mtu", str(self.plan.tcp.mtu)]
+        for name, own in devices.items():
+            with namespace(name):
+                batch([["ip", "link", "set", device, *mtu] for device in own])
 
-    def route(self, namespace: str, gateway: str, window: int, initcwnd: int = 0) -> None:
-        """The way out of a machine."""
-        words = route_words("default", gateway, self.plan.tcp, window)
-        words += ["initcwnd", str(initcwnd)] if initcwnd else []
-        run(inside(namespace, words))
+    def station(self, name: str) -> None:
+        """A station's address on the air, its way out, and the access point as its neighbour."""
+        device = f"wlan{station_number(name)}"
+        route = route_words("default", GATEWAY_AIR, self.plan.tcp, self.plan.station.window)
+        neighbour = neighbour_words(device, GATEWAY_AIR, radio_address(0))
+        batch([*address_commands(device, station_address(name)), route, neighbour])
 
     def neighbours(self) -> None:
         """Permanent neighbours: ARP's random timers would differ from run to run."""
-        wire = {side: link_address(side, "eth0") for side in (None, "wired")}
-        known: list[tuple[str | None, str, str, str]] = [
-            (None, "eth0", WIRED_ADDRESS, wire["wired"]),
-            ("wired", "eth0", GATEWAY_WIRED, wire[None]),
-        ]
+        wire: dict[str | None, str] = {}
+        for side in (None, "wired"):
+            with namespace(side):
+                wire[side] = link_address("eth0")
+        own = [neighbour_words("eth0", WIRED_ADDRESS, wire["wired"])]
         for number, name in enumerate(self.stations, start=1):
-            known.append((None, "wlan0", station_address(name), radio_address(number)))
-            known.append((name, f"wlan{number}", GATEWAY_AIR, radio_address(0)))
-        for namespace, device, address, lladdr in known:
-            words = ["ip", "neigh", "replace", address, "lladdr", lladdr, "dev", device]
-            run(inside(namespace, [*words, "nud", "permanent"]))
+            own.append(neighbour_words("wlan0", station_address(name), radio_address(number)))
+        batch(own)
+        with namespace("wired"):
+            batch([neighbour_words("eth0", GATEWAY_WIRED, wire[None])])
 
     def queues(self) -> None:
         """The scheduler under test on the access point, and the stations' own queue."""
@@ -89,10 +107,10 @@ class Network:
         for number, name in enumerate(self.stations, start=1):
             self.attach(name, f"wlan{number}", self.plan.station)
 
-    def attach(self, namespace: str | None, device: str, queue: AccessPoint | Stations) -> None:
+    def attach(self, name: str | None, device: str, queue: AccessPoint | Stations) -> None:
         """The queue of a machine's radio."""
-        for words in queue_words(device, queue):
-            run(inside(namespace, words), env=self.tc_env)
+        with namespace(name):
+            batch(queue_words(device, queue), self.tc_env)
 
     def snapshot(self, name: str) -> None:
         """The access point's queue as `tc` shows it now."""
@@ -110,17 +128,20 @@ class Network:
 
     def counters(self) -> None:
         """The kernel's TCP counters of every machine that has connections, by their MIB names."""
-        found = {
-            name: mib_counters(run(inside(name, ["cat", "/proc/net/snmp", "/proc/net/netstat"])))
-            for name in ["wired", *self.stations]
-        }
+        found = {}
+        for name in ["wired", *self.stations]:
+            with namespace(name):
+                tables = [Path("/proc/net", table).read_text() for table in ("snmp", "netstat")]
+            found[name] = mib_counters("".join(tables))
         (self.run_dir / "counters.json").write_text(json.dumps(found, indent=1) + "\n")
 
     def receive_buffers(self) -> dict[str, str]:
         """tcp_rmem of every machine: the window that it advertises follows from it."""
-        words = ["sysctl", "-n", "net.ipv4.tcp_rmem"]
-        machines = ["wired", *self.stations]
-        return {name: " ".join(run(inside(name, words)).split()) for name in machines}
+        found = {}
+        for name in ["wired", *self.stations]:
+            with namespace(name):
+                found[name] = " ".join(sysctl("net.ipv4.tcp_rmem").read_text().split())
+        return found
 
 
 def route_words(destination: str, gateway: str, tcp: Tcp, window: int) -> list[str]:
@@ -129,6 +150,12 @@ def route_words(destination: str, gateway: str, tcp: Tcp, window: int) -> list[s
     if tcp.mss:
         words += ["advmss", str(tcp.mss)]
     return [*words, "window", str(window)] if window else words
+
+
+def neighbour_words(device: str, address: str, link: str) -> list[str]:
+    """A permanent neighbour."""
+    words = ["ip", "neigh", "replace", address, "lladdr", link, "dev", device]
+    return [*words, "nud", "permanent"]
 
 
 def window_sysctls(tcp: Tcp) -> dict[str, int | str]:

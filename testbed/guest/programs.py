@@ -8,7 +8,7 @@ import signal
 import subprocess
 from pathlib import Path
 
-from guest.commands import CellError, last_line
+from guest.commands import CellError, last_line, located
 
 
 class Running:
@@ -22,7 +22,7 @@ class Running:
         """Start a program that must live until `stop`; wait for its line `ready`."""
         log = (self.run_dir / f"{name}.log").open("w")
         process = subprocess.Popen(
-            words, stdout=subprocess.PIPE if ready else log, stderr=log, text=True
+            located(words), stdout=subprocess.PIPE if ready else log, stderr=log, text=True
         )
         self._running.append((name, process))
         if ready:

@@ -15,10 +15,9 @@ from guest.addresses import (
     SSID,
     channel,
     radio_address,
-    station_address,
     station_number,
 )
-from guest.commands import CellError, attempt, configure, inside, run
+from guest.commands import CellError, address_commands, attempt, batch, namespace, run
 from guest.network import Network
 from guest.programs import Running
 
@@ -128,13 +127,13 @@ class Radios:
         conf.write_text(hostapd_conf(self.plan))
         join = self.join_open if self.plan.ap.security == "open" else self.join_wpa2
         self.running.start("hostapd", ["hostapd", str(conf)], ready="AP-ENABLED")
-        configure(None, "wlan0", GATEWAY_AIR)
+        batch(address_commands("wlan0", GATEWAY_AIR))
         for number, name in enumerate(self.stations, start=1):
             device = f"wlan{number}"
-            configure(name, device, station_address(name))
-            run(inside(name, ["iw", "dev", device, "set", "power_save", "off"]))
+            with namespace(name):
+                self.network.station(name)
+                run(["iw", "dev", device, "set", "power_save", "off"])
             join(name)
-            self.network.route(name, GATEWAY_AIR, self.plan.station.window)
         self.network.neighbours()
         known = self.associated()
         if lost := [name for name in self.stations if name not in known]:
@@ -151,11 +150,13 @@ class Radios:
         frequency = str(channel(self.plan).frequency_mhz)
         for tries in range(1, JOIN_TRIES + 1):
             self.tries[name] = tries
-            attempt(inside(name, [*iw, "connect", "-w", SSID, frequency]))
+            with namespace(name):
+                attempt([*iw, "connect", "-w", SSID, frequency])
             time.sleep(JOIN_SETTLE_S + self.plan.ap.tx_status_delay_ms / 1000)
             if name in self.associated():
                 return
-            attempt(inside(name, [*iw, "disconnect"]))
+            with namespace(name):
+                attempt([*iw, "disconnect"])
         raise CellError(f"{name} did not associate in {JOIN_TRIES} tries")
 
     def join_wpa2(self, name: str) -> None:
@@ -164,7 +165,8 @@ class Radios:
         frequency = str(channel(self.plan).frequency_mhz)
         conf.write_text(SUPPLICANT_CONF.replace("FREQUENCY", frequency))
         words = ["wpa_supplicant", "-D", "nl80211", "-i", f"wlan{station_number(name)}"]
-        self.running.start(f"wpa_supplicant-{name}", inside(name, [*words, "-c", str(conf)]))
+        with namespace(name):
+            self.running.start(f"wpa_supplicant-{name}", [*words, "-c", str(conf)])
         self.tries[name] = 1
         for _ in range(round(KEYS_S / KEYS_STEP_S)):
             time.sleep(KEYS_STEP_S)

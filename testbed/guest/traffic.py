@@ -8,7 +8,7 @@ from pathlib import Path
 
 from apbed.scenario.plan import Flow, Plan, Programs
 from guest.addresses import PORT, WIRED_ADDRESS, station_address
-from guest.commands import inside
+from guest.commands import namespace
 from guest.programs import Running
 
 
@@ -29,7 +29,8 @@ class Traffic:
         for name in ["wired", *sorted(called)]:
             record = records / ("server.jsonl" if name == "wired" else f"server-{name}.jsonl")
             serve = serve_words(flowgen, str(record))
-            self.running.start(f"flowgen-{record.stem}", inside(name, serve))
+            with namespace(name):
+                self.running.start(f"flowgen-{record.stem}", serve)
         if called:
             tap = [flowgen, "tap", "--dev", "wlan0", "--out", str(records / "tap.jsonl")]
             self.running.start("flowgen-tap", tap)
@@ -57,11 +58,11 @@ class Traffic:
         words = list_words(self.programs.flowgen, option, str(listed), t0, str(record))
         self.client(station, name, words)
 
-    def client(self, namespace: str, name: str, words: list[str]) -> None:
+    def client(self, machine: str, name: str, words: list[str]) -> None:
         """Start a client of a server; `end` ends it."""
         log = (self.run_dir / f"flow-{name}.log").open("w")
-        client = subprocess.Popen(inside(namespace, words), stdout=log, stderr=log)
-        self.clients.append(client)
+        with namespace(machine):
+            self.clients.append(subprocess.Popen(words, stdout=log, stderr=log))
 
     def end(self) -> None:
         """End what still runs; each side then records what it has, in no virtual time."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import subprocess
 import threading
 from pathlib import Path
 
@@ -123,6 +124,17 @@ def test_a_missing_file_costs_no_virtual_time(lab_kernel: LabKernel, tmp_path: P
     assert boot(lab_kernel, tmp_path, script).status == 0
     assert virtual_us(tmp_path, 1000, "missing") == virtual_us(tmp_path, 0, "missing")
     assert virtual_us(tmp_path, 1000, "empty") >= 1000
+
+
+def test_programs_keep_their_fp_registers(lab_kernel: LabKernel, tmp_path: Path) -> None:
+    """Across system calls, faults, forks, signals and threads, as on a processor."""
+    program = tmp_path / "fp_registers"
+    source = Path(__file__).with_name("fp_registers.c")
+    words = ["gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-o", str(program), str(source)]
+    subprocess.run([*words, "-lpthread"], check=True)
+    status = boot(lab_kernel, tmp_path, f"{program} > {tmp_path}/said").status
+    assert (tmp_path / "said").read_text() == ""
+    assert status == 0
 
 
 def test_virtual_time_costs_no_work(lab_kernel: LabKernel, tmp_path: Path) -> None:

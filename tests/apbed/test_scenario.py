@@ -67,7 +67,7 @@ def load(tmp_path: Path, text: str = CELL, *settings: str) -> parse.Scenario:
             "medium.stations=ap,snr=9 ap,rate=1",
             "cell.toml: medium.stations: ap is there twice",
         ),
-        ("station.count=51", "cell.toml: station.count = 51: expected at most 50"),
+        ("station.count=65", "cell.toml: station.count = 65: expected at most 64"),
         ("seed=[]", "cell.toml: seed = []: expected at least one value"),
         ("seed=[1,1]", "cell.toml: two runs of the sweep are the same; remove the repeated value"),
         ("ap.security=wep", "cell.toml: ap.security = 'wep': expected one of open, wpa2"),

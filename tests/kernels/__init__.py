@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Kernels that others have built, as apbed finds and starts them."""
+"""Kernels that others have built, as apbed finds and starts them, and what a guest runs on."""

@@ -5,6 +5,9 @@
  * not delivered in time. Each end keeps the deadline itself, since the reset
  * may be lost on the air. A flow of fixed size ends when the receiver has all
  * of it and closes; the sender waits for that close.
+ *
+ * A read or write that does less than it was asked for ends its turn: to hear
+ * EAGAIN too would be one more system call for each segment.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -242,6 +245,8 @@ static void send_payload(struct loop *loop, struct flow *flow)
 		if (!flow->handed)
 			flow->rec.first_byte = now_ns();
 		flow->handed += sent;
+		if ((size_t)sent < length)	/* the buffer is full */
+			return;
 	}
 }
 
@@ -268,6 +273,8 @@ static void receive_payload(struct loop *loop, struct flow *flow)
 			conclude(loop, flow, now_ns());
 			return;
 		}
+		if ((size_t)got < length)	/* it is empty, or this was the end */
+			return;
 	}
 }
 

@@ -29,7 +29,7 @@ from typing import BinaryIO
 
 from apbed.checkout import BUILD, GUEST
 from apbed.errors import ApbedError
-from apbed.kernels import cache
+from apbed.kernels import cache, processor
 from apbed.kernels.cache import LabKernel
 from apbed.kernels.watchdog import INTERRUPTED, POLL_S, Boot, Watchdog, watch
 
@@ -79,8 +79,9 @@ def boot(guest: Guest, watchdog: Watchdog) -> Boot:
     scratch = Path(tempfile.mkdtemp(prefix="apbed-"))
     started = time.monotonic()
     try:
-        with _open_console(guest.console) as stream:
-            process = _start(guest, scratch, stream)
+        with _open_console(guest.console) as stream, processor.reserved() as number:
+            with processor.only(number):
+                process = _start(guest, scratch, stream)
             try:
                 why = _watch(process, guest, watchdog, scratch)
             finally:

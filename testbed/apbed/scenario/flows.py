@@ -46,8 +46,8 @@ def of_mix(word: str, later_s: float = 0.0) -> list[Table]:
         return []
     match = re.fullmatch(r"dl(\d{1,2})-ul(\d{1,2})", word)
     downs, ups = (int(match[1]), int(match[2])) if match else (0, 0)
-    if not 1 <= downs + ups <= 50:
-        raise ApbedError(f"mix = {word!r}: expected such as 'dl2-ul1', 1 to 50 connections in all")
+    if not 1 <= downs + ups <= 64:
+        raise ApbedError(f"mix = {word!r}: expected such as 'dl2-ul1', 1 to 64 connections in all")
     ids = [("up", k) for k in range(1, ups + 1)] + [("down", k) for k in range(1, downs + 1)]
     return [
         {

@@ -85,7 +85,7 @@ KEYS: dict[str, Key] = {
     "mix_stagger_s": Key(float, 0.0, 0, 3600),
     "ap.watch": Key(bool, False),
     "ap.security": Key(str, "open", choices=("open", "wpa2")),
-    "station.count": Key(int, low=1, high=50),
+    "station.count": Key(int, low=1, high=64),
     "station.qdisc": Key(str, "pfifo limit 100"),
     "station.inflight": Key(int, 1, 0, 1000, words=("auto",)),
     "station.stall_ms": Key(int, 100, 10, 60000),
@@ -116,7 +116,7 @@ WORKLOAD_KEYS: dict[str, Key] = {
     "workload.alpha": Key(float, 0.0, 0, 100),
     "workload.list_bytes": Key(list, []),
     "workload.down_share": Key(float, 0.66, 0, 1),
-    "workload.stations": Key(int, 0, 0, 50),
+    "workload.stations": Key(int, 0, 0, 64),
     "workload.stop_s": Key(float, 0.0, 0, 86400),
 }
 # Known, and filled with their defaults, when there are [users].

@@ -15,10 +15,10 @@
 #include "hwsim_abi.h"
 #include "hwsim_link.h"
 #include "options.h"
+#include "outgoing.h"
 
 #define RECEIVE_SLOTS	16
 #define RECEIVE_BYTES	8192
-#define SEND_BYTES	(64 * 1024)
 /* Headers and the fixed attributes of one message, generously. */
 #define MESSAGE_OVERHEAD 128
 #define SOCKET_BUFFER	(16 * 1024 * 1024)
@@ -42,8 +42,7 @@ struct hwsim_link {
 	struct iovec slot_iov[RECEIVE_SLOTS];
 	uint8_t slot_bytes[RECEIVE_SLOTS][RECEIVE_BYTES]
 		__attribute__((aligned(NLMSG_ALIGNTO)));
-	size_t out_length;
-	uint8_t out[SEND_BYTES] __attribute__((aligned(NLMSG_ALIGNTO)));
+	struct outgoing out;
 };
 
 static void register_medium(struct hwsim_link *link)
@@ -238,11 +237,13 @@ static struct nlmsghdr *put_message(struct hwsim_link *link, int command,
 				    enum message_kind kind, size_t payload)
 {
 	struct genlmsghdr genl = { .cmd = command, .version = HWSIM_VERSION };
-	struct nlmsghdr *nlh;
+	size_t most = payload + MESSAGE_OVERHEAD;
+	struct nlmsghdr *nlh = outgoing_room(&link->out, most);
 
-	if (link->out_length + payload + MESSAGE_OVERHEAD > SEND_BYTES)
+	if (!nlh) {
 		hwsim_flush(link);
-	nlh = (struct nlmsghdr *)(link->out + link->out_length);
+		nlh = outgoing_room(&link->out, most);
+	}
 	*nlh = (struct nlmsghdr){
 		.nlmsg_len = NLMSG_LENGTH(GENL_HDRLEN),
 		.nlmsg_type = link->family,
@@ -256,7 +257,7 @@ static struct nlmsghdr *put_message(struct hwsim_link *link, int command,
 
 static void end_message(struct hwsim_link *link, const struct nlmsghdr *nlh)
 {
-	link->out_length += NLMSG_ALIGN(nlh->nlmsg_len);
+	outgoing_add(&link->out, NLMSG_ALIGN(nlh->nlmsg_len));
 }
 
 /* hwsim takes four, and the first one counts. */
@@ -310,9 +311,6 @@ void hwsim_report(struct hwsim_link *link, const struct hwsim_status *status)
 
 void hwsim_flush(struct hwsim_link *link)
 {
-	size_t length = link->out_length;
-
-	link->out_length = 0;
-	if (length && send(link->fd, link->out, length, 0) != (ssize_t)length)
+	if (!outgoing_send(&link->out, link->fd))
 		fatal("lost the netlink socket: %s", strerror(errno));
 }

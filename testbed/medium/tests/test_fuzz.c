@@ -177,7 +177,7 @@ static bool means_the_end(const uint8_t *bytes, size_t length)
 /* Read what the front end has sent, and note each TX status. */
 static void take_reports(struct trial *trial)
 {
-	static uint8_t bytes[SEND_BYTES] __attribute__((aligned(NLMSG_ALIGNTO)));
+	static uint8_t bytes[OUTGOING_BYTES] __attribute__((aligned(NLMSG_ALIGNTO)));
 	int length;
 
 	while ((length = recv(trial->peer, bytes, sizeof(bytes), MSG_DONTWAIT)) > 0) {
