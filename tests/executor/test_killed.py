@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""SIGKILL at any moment costs a campaign no more than the runs under way."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.executor.cluster import environment, what_is_left
+from tests.experiments import killed
+
+pytestmark = pytest.mark.usefixtures("lab_kernel")
+
+SHORT = ["--set=duration_s=1"]
+WORKS_IN_ITS_FOLDER = """\
+import subprocess, time
+from apbed.processes import guarded_folder
+with guarded_folder("lab-test-") as folder:
+    subprocess.Popen(["/bin/sleep", "1000"], cwd=folder, start_new_session=True)
+    (folder / "file").touch()
+    print("ready", flush=True)
+    {end}
+"""
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One campaign nobody kills serves all tests."""
+    return tmp_path_factory.mktemp("killed")
+
+
+@pytest.mark.parametrize("end", ["time.sleep(1000)", "raise SystemExit(3)"])
+def test_what_works_in_a_guarded_folder_ends_with_it(tmp_path: Path, end: str) -> None:
+    """A process of another session, which nothing else would end."""
+    command = [sys.executable, "-c", WORKS_IN_ITS_FOLDER.format(end=end)]
+    process = subprocess.Popen(
+        command, env=environment(tmp_path), stdout=subprocess.PIPE, start_new_session=True
+    )
+    assert process.stdout and process.stdout.readline() == b"ready\n"
+    if "sleep" in end:
+        assert len(list((tmp_path / "tmp").iterdir())) == 1
+        process.kill()
+    process.wait()
+    left = what_is_left(tmp_path)
+    for line in left:
+        subprocess.run(["pkill", "-f", line.replace("\0", " ").strip()], check=False)
+    assert left == []
+
+
+def test_a_campaign_survives_sigkill(out: Path) -> None:
+    assert killed.survives(out, SHORT, runs=4, kills=2, seed=1)
+
+
+def test_a_campaign_survives_its_workers(out: Path) -> None:
+    assert killed.survives(out, SHORT, runs=4, kills=2, seed=1, workers=4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [0, 4])
+def test_a_long_campaign_survives(tmp_path: Path, workers: int) -> None:
+    """100 runs of 100 virtual seconds."""
+    kills = 2 if workers else 10
+    words = ["--set=duration_s=100"]
+    assert killed.survives(tmp_path, words, runs=100, kills=kills, seed=2, workers=workers)
