@@ -40,12 +40,14 @@ def farm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 
 def contents(out: Path) -> dict[str, bytes]:
-    """Of all files of all runs but status.json, which has wall times."""
+    """Of all files of all runs. But status.json has wall times, and where a worker has a TMPDIR,
+    console.log names it.
+    """
     files = (path for path in out.glob("runs/**/*") if path.is_file())
     return {
         str(path.relative_to(out)): path.read_bytes()
         for path in files
-        if path.name != "status.json"
+        if path.name not in ("status.json", "console.log")
     }
 
 

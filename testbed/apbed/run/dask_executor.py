@@ -24,7 +24,7 @@ from typing import Any
 
 from distributed import Client, KilledWorker, Worker, WorkerPlugin, get_worker
 
-from apbed.checkout import PACKAGE, REPOSITORY
+from apbed.checkout import PACKAGE
 from apbed.errors import ApbedError
 from apbed.kernels.cache import whole
 from apbed.kernels.ram_disk import imported
@@ -71,9 +71,7 @@ def package_digest() -> str:
 
 def below(folder: Path, path: Path) -> Path:
     """Where a file of the campaign's host is in the folder of a worker."""
-    if path.is_relative_to(REPOSITORY):
-        return folder / path.relative_to(REPOSITORY)
-    return folder / "elsewhere" / path.relative_to("/")
+    return folder / path.relative_to("/")
 
 
 @dataclass
