@@ -13,6 +13,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+
+from distributed import Client
 
 from apbed.checkout import PACKAGE, REPOSITORY
 from apbed.processes import stop_group
@@ -113,6 +116,12 @@ class Cluster:
         words += ["--no-nanny", "--no-dashboard", "--local-directory", "."]
         self.workers.append(self.start(f"worker-{len(self.workers) + 1}", *words, **variables))
         return self.workers[-1]
+
+    def wait_for(self, workers: int) -> None:
+        """Until so many have come."""
+        open_client: Any = Client
+        with open_client(self.tcp, set_as_default=False) as client:
+            client.wait_for_workers(workers)
 
 
 @contextmanager

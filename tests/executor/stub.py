@@ -24,15 +24,20 @@ STEPS = 20
 class StubMachine(LabMachine):
     """A virtual second takes `scale` wall seconds. A run of seed `deadly` kills its host.
 
-    `SLOWER` in the environment of a worker multiplies that.
+    `SLOWER` in the environment of a worker multiplies that. The `ledger` gets the seed of each
+    run that begins.
     """
 
     scale: float = 0.01
     deadly: int = -1
+    ledger: Path | None = None
 
     def boot(self, order: Order, watchdog: Watchdog) -> Boot:
         plan_, _ = plan.read(order.run_dir / "plan.json")
         seconds = plan_.duration_s * self.scale * float(os.environ.get("SLOWER", "1"))
+        if self.ledger:
+            with self.ledger.open("a") as ledger:
+                ledger.write(f"{order.seed}\n")
         assert all(path.read_bytes() for path in order.files)
         for step in range(STEPS):
             (order.run_dir / "progress").write_text(f"{step * plan_.duration_s // STEPS:.0f}\n")
@@ -50,7 +55,9 @@ class StubMachine(LabMachine):
         return Boot(0, None, seconds, plan_.duration_s)
 
 
-def stub_bench(folder: Path, scale: float = 0.01, deadly: int = -1) -> Bench:
+def stub_bench(
+    folder: Path, scale: float = 0.01, deadly: int = -1, ledger: Path | None = None
+) -> Bench:
     """A bench of files that are there, and are nothing."""
     names = ["linux", "hwsim.ko", "random.so", "dcfmedium", "flowgen", "a.ko", "tc/q_a.so"]
     for name in names:
@@ -63,7 +70,12 @@ def stub_bench(folder: Path, scale: float = 0.01, deadly: int = -1) -> Bench:
         *("0", 0.0, 0, True),
     )
     machine = StubMachine(
-        kernel, "make", seeded_random=there / "random.so", scale=scale, deadly=deadly
+        kernel,
+        "make",
+        seeded_random=there / "random.so",
+        scale=scale,
+        deadly=deadly,
+        ledger=ledger,
     )
     return Bench(
         machine,
