@@ -132,10 +132,10 @@ def main() -> int:
         )
         found = simulate(farm, options.out.resolve() / f"{workers}-{farm.slow}-{farm.dead}")
         assert sorted(found.done) == list(range(1, farm.runs + 1))
-        ratio = farm.ideal_s / found.wall_s
+        ratio, again = farm.ideal_s / found.wall_s, len(found.begun) - farm.runs
         print(
             f"| {workers} | {farm.hosts}: {farm.slow}, {farm.dead} | {farm.runs} "
-            f"| {farm.ideal_s:.0f} | {found.wall_s:.0f} | {ratio:.2f} | {len(found.begun) - farm.runs} |",
+            f"| {farm.ideal_s:.0f} | {found.wall_s:.0f} | {ratio:.2f} | {again} |",
             flush=True,
         )
     return 0
