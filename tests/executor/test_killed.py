@@ -17,7 +17,6 @@ from tests.experiments import killed
 
 pytestmark = pytest.mark.usefixtures("lab_kernel")
 
-SHORT = ["--set=duration_s=1"]
 WORKS_IN_ITS_FOLDER = """\
 import subprocess, time
 from apbed.processes import guarded_folder
@@ -54,11 +53,11 @@ def test_what_works_in_a_guarded_folder_ends_with_its_process(tmp_path: Path) ->
 
 
 def test_a_campaign_survives_sigkill(out: Path) -> None:
-    assert killed.survives(out, SHORT, runs=4, kills=2, seed=1)
+    assert killed.survives(out, runs=4, seconds=2, kills=2, seed=2)
 
 
 def test_a_campaign_survives_its_workers(out: Path) -> None:
-    assert killed.survives(out, SHORT, runs=4, kills=2, seed=1, workers=4)
+    assert killed.survives(out, runs=4, seconds=2, kills=2, workers=4)
 
 
 @pytest.mark.slow
@@ -66,5 +65,4 @@ def test_a_campaign_survives_its_workers(out: Path) -> None:
 def test_a_long_campaign_survives(tmp_path: Path, workers: int) -> None:
     """100 runs of 100 virtual seconds."""
     kills = 2 if workers else 10
-    words = ["--set=duration_s=100"]
-    assert killed.survives(tmp_path, words, runs=100, kills=kills, seed=2, workers=workers)
+    assert killed.survives(tmp_path, runs=100, seconds=100, kills=kills, workers=workers)

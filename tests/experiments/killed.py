@@ -12,7 +12,6 @@ than the runs under way, or if anything is left running or lying about.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import queue
 import random
@@ -26,11 +25,11 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import mean
 
 from tests.executor.cluster import Cluster, cluster, environment, what_is_left
 
 SCENARIO = Path(__file__).parents[1] / "executor" / "cells.toml"
+SET_UP = ("radios", "medium", "machines", "associate", "queues")  # testbed/guest/cell.py
 ENDED = re.compile(r"\[\d+/\d+\] (\S+): (done|kept|FAILED)")
 
 
@@ -81,19 +80,12 @@ class Heard:
             self.lines.put(line)
         self.lines.put("")
 
-    def until(self, done: int | None, seconds: float) -> bool:
-        """Listen until so many runs are done, and then for so long; false if it ended before."""
-        while done is None or self.done < done:
-            if not (line := self.lines.get()):
-                return False
-            self._note(line)
-        time.sleep(seconds)
-        return self.process.poll() is None
-
-    def rest(self) -> None:
-        """Listen to what a killed campaign had said."""
-        while line := self.lines.get():
-            self._note(line)
+    def until(self, done: int | None) -> None:
+        """Listen until so many runs are done (None: to the end), or it has ended."""
+        while (done is None or self.done < done) and (line := self.lines.get()):
+            self.last = line.strip()
+            if found := ENDED.match(line):
+                self.states[found[1]] = found[2]
 
     @property
     def done(self) -> int:
@@ -103,77 +95,97 @@ class Heard:
     def ended(self) -> set[str]:
         return {run for run, state in self.states.items() if state in ("done", "kept")}
 
-    def _note(self, line: str) -> None:
-        self.last = line.strip()
-        if found := ENDED.match(line):
-            self.states[found[1]] = found[2]
+
+def reached(campaign: Campaign, moment: float) -> bool:
+    """Whether a run that has not ended has got so far: virtual seconds after t0, or below 0 the
+    set-up, of which every step counts for one."""
+    for run_dir in (campaign.folder / "out" / "runs").glob("*"):
+        progress = run_dir / "progress"
+        if progress.exists() and not (run_dir / "status.json").exists():
+            word = progress.read_text().strip()
+            step = SET_UP.index(word) - len(SET_UP) if word in SET_UP else 0
+            if (float(word) if word.isdigit() else step) >= moment:
+                return True
+    return False
 
 
-def kill_and_resume(campaign: Campaign, kills: int, runs: int, seed: int, run_s: float) -> None:
-    """Kill the campaign `kills` times and let it end. `run_s`: wall seconds of a run, roughly."""
-    draws = random.Random(seed)
+def kill_and_resume(
+    campaign: Campaign, kills: int, runs: int, draws: random.Random, seconds: float
+) -> None:
+    """Kill the campaign `kills` times and let it end.
+
+    Each kill waits until so many runs are done, and then for a moment of a run, set-up included.
+    The last second is left out, so that the run cannot end before we look again.
+    """
     ended: set[str] = set()
-    for number in range(1, kills + 1):
+    wanted = sorted(draws.sample(range(runs - 1), kills))
+    for number, count in enumerate(wanted, start=1):
+        moment = draws.uniform(-len(SET_UP), seconds - 1)
         heard = Heard(campaign.start())
-        # Of each life a part: also in the first moments, while nothing is done yet.
-        wanted = draws.randint(0, max((runs - len(ended)) // (kills - number + 1) - 1, 0))
-        went_on = heard.until(wanted, draws.uniform(0, run_s))
+        heard.until(count - len(ended))
+        while heard.process.poll() is None and not reached(campaign, moment):
+            time.sleep(0.05)
+        assert heard.process.poll() is None, f"ended before kill {number}: {heard.last}"
         os.killpg(heard.process.pid, signal.SIGKILL)
-        heard.rest()
         heard.process.wait()
-        assert went_on, f"the campaign ended before kill {number}: {heard.last}"
-        lost = {run for run, state in heard.states.items() if run in ended and state == "done"}
-        assert not lost, f"run again although they were done: {lost}"
+        heard.until(None)
+        again = {run for run in ended if heard.states.get(run) == "done"}
+        assert not again, f"run again although they were done: {again}"
         ended |= heard.ended
         assert (left := what_is_left(campaign.folder)) == [], f"left by kill {number}: {left}"
-        print(f"kill {number}: {len(ended)} of {runs} runs done", flush=True)
+        print(f"kill {number}, at {moment:.1f} s: {len(ended)} of {runs} runs done", flush=True)
     finish(campaign, ended)
 
 
 def finish(campaign: Campaign, ended: set[str]) -> None:
     """Let the campaign end; what was done is kept."""
     heard = Heard(campaign.start())
-    heard.until(None, 0)
+    heard.until(None)
     assert heard.process.wait() == 0, heard.last
     again = {run for run in ended if heard.states.get(run) != "kept"}
     assert not again, f"run again although they were done: {again}"
 
 
 def kill_workers(
-    campaign: Campaign, farm: Cluster, kills: int, runs: int, seed: int, run_s: float
+    campaign: Campaign, kills: int, runs: int, draws: random.Random, farm: Cluster
 ) -> None:
     """Kill workers of the farm, each while it carries out a run, and let the campaign end."""
-    draws = random.Random(seed)
     heard = Heard(campaign.start())
     for number, victim in enumerate(draws.sample(farm.workers, kills), start=1):
-        heard.until(draws.randint(0, runs // (kills + 1)), draws.uniform(0, run_s))
+        heard.until(draws.randint(0, runs // (kills + 1)))
         while not victim.busy:
             assert heard.process.poll() is None, f"ended before kill {number}: {heard.last}"
-            time.sleep(0.05)
+            time.sleep(draws.uniform(0, 0.2))
         victim.kill()
         assert (left := what_is_left(victim.folder)) == [], f"left by worker {number}: {left}"
         print(f"worker {number} killed: {heard.done} of {runs} runs done", flush=True)
-    heard.until(None, 0)
+    heard.until(None)
     assert heard.process.wait() == 0, heard.last
 
 
 def survives(
-    out: Path, words: Sequence[str], *, runs: int, kills: int, seed: int, workers: int = 0
+    out: Path,
+    words: Sequence[str] = (),
+    *,
+    runs: int,
+    seconds: float,
+    kills: int,
+    seed: int = 1,
+    workers: int = 0,
 ) -> bool:
     """Whether a killed campaign has the summary of a whole one. Raises if it loses too much."""
-    whole = Campaign(out / "whole", [*words, f"--set=seed={list(range(1, runs + 1))}"])
+    draws = random.Random(seed)
+    words = [*words, f"--set=duration_s={seconds}", f"--set=seed={list(range(1, runs + 1))}"]
+    whole = Campaign(out / "whole", words)
     finish(whole, set())
-    run_s = mean(
-        json.loads(whole.summary.with_name("manifest.json").read_text())["wall_s"].values()
-    )
     killed = Campaign(out / ("workers" if workers else "killed"), whole.words)
     shutil.rmtree(killed.folder, ignore_errors=True)
     if workers:
         with cluster(out / "cluster", workers) as farm:
             killed = Campaign(killed.folder, [*killed.words, "--executor", farm.word])
-            kill_workers(killed, farm, kills, runs, seed, run_s)
+            kill_workers(killed, kills, runs, draws, farm)
     else:
-        kill_and_resume(killed, kills, runs, seed, run_s)
+        kill_and_resume(killed, kills, runs, draws, seconds)
     return killed.summary.read_bytes() == whole.summary.read_bytes()
 
 
@@ -189,12 +201,12 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="of the random moments")
     parser.add_argument("--kernel")
     options = parser.parse_args()
-    words = [f"--set=duration_s={options.seconds}"]
-    words += ["--kernel", options.kernel] if options.kernel else []
+    words = ["--kernel", options.kernel] if options.kernel else []
     equal = survives(
         options.out.resolve(),
         words,
         runs=options.runs,
+        seconds=options.seconds,
         kills=options.kills,
         seed=options.seed,
         workers=options.workers,
