@@ -78,6 +78,14 @@ class Cluster:
     folder: Path
     package: Path
     workers: list[Worker] = field(default_factory=list)
+    scheduler: Worker | None = None
+
+    def scheduler_s(self) -> float:
+        """Processor seconds of the scheduler so far (proc(5), /proc/PID/stat)."""
+        assert self.scheduler
+        stat = Path("/proc", str(self.scheduler.process.pid), "stat").read_text()
+        ticks = stat.rpartition(")")[2].split()[11:13]
+        return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
 
     @property
     def table(self) -> Path:
@@ -130,7 +138,7 @@ def cluster(folder: Path, workers: int, package: Path = PACKAGE.parent) -> Itera
     found = Cluster(folder, package)
     words = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-show"]
     words += ["--scheduler-file", str(found.table)]
-    scheduler = found.start("scheduler", f"{CLI}scheduler", *words)
+    scheduler = found.scheduler = found.start("scheduler", f"{CLI}scheduler", *words)
     try:
         while not found.table.exists() or not found.table.stat().st_size:
             assert scheduler.process.poll() is None, (scheduler.folder / "log").read_text()
