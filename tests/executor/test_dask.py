@@ -19,7 +19,7 @@ from apbed.checkout import PACKAGE
 from apbed.cli import main
 from apbed.errors import ApbedError
 from apbed.run import archive, bench, dask_executor, executor, runner
-from apbed.run.runner import Event
+from apbed.run.runner import Event, Notify
 from apbed.scenario import catalogue, parse
 from tests.apbed.marked_processes import processes_marked
 from tests.executor import stub
@@ -86,15 +86,25 @@ def test_workers_stop_with_the_campaign(tmp_path: Path, farm: Cluster, number: i
 
 
 def campaign(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, word: str, seeds: int, deadly: int = -1
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    word: str,
+    seeds: int,
+    deadly: int = -1,
+    notify: Notify = runner.unheard,
 ) -> list[Event]:
     """What is heard of a campaign of stubs, beside progress."""
     found = stub.stub_bench(tmp_path, scale=1.0 if deadly > 0 else 0.01, deadly=deadly)
     monkeypatch.setattr(bench, "find", lambda *_: found)
     scenario = parse.load(catalogue.find(CELLS), [f"seed={list(range(1, seeds + 1))}"])
     heard: list[Event] = []
+
+    def hear(event: Event) -> None:
+        heard.append(event)
+        notify(event)
+
     with executor.opened(word) as there:
-        runner.run_all(scenario, tmp_path / "out", there.jobs, heard.append, executor=there)
+        runner.run_all(scenario, tmp_path / "out", there.jobs, hear, executor=there)
     return [event for event in heard if event.state != "running"]
 
 
@@ -111,6 +121,22 @@ def test_a_run_that_kills_workers_is_given_up(
     assert failed.why and failed.why.startswith("3 workers were lost during this run: tcp://")
     # The fourth may have begun before we heard of the third.
     assert len(dead) in (3, 4)
+
+
+def test_a_campaign_without_its_scheduler_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With one line, while a run is under way; what was done stays."""
+    with cluster(tmp_path / "farm", 1) as farm:
+
+        def end(event: Event) -> None:
+            if event.state == "running" and farm.scheduler and event.run.plan.seed == 2:
+                farm.scheduler.kill()
+                farm.scheduler = None
+
+        with pytest.raises(ApbedError, match=r"the scheduler of dask://\S+ is gone"):
+            campaign(tmp_path, monkeypatch, farm.word, 2, deadly=9, notify=end)
+    assert len(list((tmp_path / "out").glob("runs/*/status.json"))) >= 1
 
 
 def test_a_worker_with_another_apbed_is_refused(

@@ -16,7 +16,7 @@ import threading
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
@@ -127,16 +127,17 @@ class DaskExecutor:
             with self._told(future, news):
                 if why := _wait(future, news, watchdog):
                     return Boot(None, why, 0.0, None)
-                if found := _result(future, news):
+                if found := self._result(future, news):
                     outcome, packed = found
                     _bring_home(packed, order.run_dir)
                     return outcome
         return Boot(None, f"Dask gave this run up {LOST_WORKERS} times: workers die", 0.0, None)
 
     def close(self) -> None:
-        """Nothing of ours stays with the scheduler."""
+        """Nothing of ours stays with the scheduler, if there still is one."""
         for name in self._sent.values():
-            self._client.unregister_worker_plugin(name)
+            with suppress(OSError, TimeoutError):
+                self._client.unregister_worker_plugin(name)
 
     def _send(self, entry: Bench, script: Path) -> str:
         """The name of the parcel for these runs, which all workers have now."""
@@ -149,6 +150,26 @@ class DaskExecutor:
                 self._client.register_plugin(parcel)
                 self._sent[files] = parcel.name
             return self._sent[files]
+
+    def _result(self, future: Any, news: _News) -> tuple[Boot, bytes] | None:
+        """What a worker gave back; None if Dask gave up, which counts also runs that only waited.
+
+        ApbedError if no later run could do better.
+        """
+        try:
+            outcome, packed = future.result()
+        except KilledWorker:
+            return None
+        except ApbedError:
+            raise
+        except Exception as error:
+            if self._client.status != "running":
+                raise ApbedError(
+                    f"the scheduler of {self.word} is gone; repeat the command to go on"
+                ) from error
+            where = news.workers[-1] if news.workers else self.word
+            raise ApbedError(f"{where}: {type(error).__name__}: {error}") from error
+        return outcome, packed
 
     @contextmanager
     def _told(self, future: Any, news: _News) -> Iterator[None]:
@@ -178,23 +199,6 @@ def _wait(future: Any, news: _News, watchdog: Watchdog) -> str | None:
         if why := news.given_up:
             return why
     return None
-
-
-def _result(future: Any, news: _News) -> tuple[Boot, bytes] | None:
-    """What a worker gave back; None if Dask gave up, which counts also runs that only waited there.
-
-    ApbedError if no later run could do better.
-    """
-    try:
-        outcome, packed = future.result()
-    except KilledWorker:
-        return None
-    except ApbedError:
-        raise
-    except Exception as error:
-        where = news.workers[-1] if news.workers else "the cluster"
-        raise ApbedError(f"{where}: {type(error).__name__}: {error}") from error
-    return outcome, packed
 
 
 def _bring_home(packed: bytes, run_dir: Path) -> None:
@@ -254,7 +258,8 @@ def _client(address: str) -> Any:
 @contextmanager
 def connected(word: str, address: str) -> Iterator[DaskExecutor]:
     """The executor of a cluster, by its scheduler's address; ApbedError if nobody works there."""
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is an ApbedError
+    for name in ("distributed", "distributed.client"):  # what matters is an ApbedError
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         client = _client(address)
     except OSError as error:
