@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from apbed.checkout import PACKAGE
 from apbed.cli import main
 from apbed.errors import ApbedError
 from apbed.run import archive, bench, dask_executor, executor, runner
+from apbed.run.machines import LabMachine
 from apbed.run.runner import Event, Notify
 from apbed.scenario import catalogue, parse
 from tests.apbed.marked_processes import processes_marked
@@ -155,6 +157,34 @@ def test_what_cannot_be_sent_is_refused(tmp_path: Path, farm: Cluster) -> None:
         fixed = dataclasses.replace(found, machine=Fixed())  # type: ignore[arg-type]
         with pytest.raises(ApbedError, match="a rock stays on this host: leave out --executor"):
             there.accept(fixed)
+
+
+def paths(value: object) -> Iterator[Path]:
+    """All that a value made of dataclasses names."""
+    if isinstance(value, Path):
+        yield value
+    elif isinstance(value, tuple):
+        for part in value:
+            yield from paths(part)
+    elif isinstance(value, dict):
+        yield from paths(tuple(value.values()))
+    elif dataclasses.is_dataclass(value):
+        for one in dataclasses.fields(value):
+            yield from paths(getattr(value, one.name))
+
+
+@pytest.mark.usefixtures("lab_kernel")
+def test_a_worker_uses_nothing_of_the_campaigns_host(tmp_path: Path) -> None:
+    """Not even where it could: every path of the bench is one that was sent."""
+    entry = bench.find("default")
+    archive.unpack(archive.pack({str(path)[1:]: path for path in entry.sent()}), tmp_path)
+    there = entry.moved(partial(dask_executor.below, tmp_path))
+    assert isinstance(there.machine, LabMachine)
+    unused = there.machine.kernel.build_dir  # for who builds modules
+    named = set(paths(there)) - {unused}
+    assert len(named) >= 10
+    assert [path for path in named if not path.is_relative_to(tmp_path)] == []
+    assert [path for path in named if not path.exists()] == []
 
 
 class Fixed:
