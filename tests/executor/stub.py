@@ -34,6 +34,7 @@ class StubMachine(LabMachine):
 
     def boot(self, order: Order, watchdog: Watchdog) -> Boot:
         plan_, _ = plan.read(order.run_dir / "plan.json")
+        started = time.monotonic()
         seconds = plan_.duration_s * self.scale * float(os.environ.get("SLOWER", "1"))
         if self.ledger:
             with self.ledger.open("a") as ledger:
@@ -52,7 +53,7 @@ class StubMachine(LabMachine):
         line = f"seed {order.seed}\n"
         text = line * (RESULT_BYTES // len(line))
         (order.run_dir / "flows" / "all.jsonl").write_text(text)
-        return Boot(0, None, seconds, plan_.duration_s)
+        return Boot(0, None, time.monotonic() - started, plan_.duration_s)
 
 
 def stub_bench(

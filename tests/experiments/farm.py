@@ -12,6 +12,7 @@ Scheduler, workers and campaign are the real ones; a run is tests/executor/stub.
 from __future__ import annotations
 
 import argparse
+import json
 import threading
 import time
 from collections.abc import Iterator
@@ -45,21 +46,13 @@ class Farm:
     def workers(self) -> int:
         return self.hosts * self.per_host
 
-    @property
-    def ideal_s(self) -> float:
-        """If all workers are busy until all runs are done, whoever carries them out.
-
-        Of hosts that die what they do until then counts: they have a third of the time.
-        """
-        whole = self.hosts - self.slow - self.dead + self.slow / SLOWER + self.dead / 3
-        return self.runs * self.seconds / (whole * self.per_host)
-
 
 @dataclass(frozen=True)
 class Outcome:
     """What came of it."""
 
     wall_s: float
+    used: float  # share of the living workers' time that was spent on runs that came back
     campaign_s: float  # processor time of the campaign's own process
     scheduler_s: float  # and of Dask's scheduler
     done: list[int]  # the seeds of the runs, as often as they were reported
@@ -73,6 +66,7 @@ def simulate(farm: Farm, out: Path) -> Outcome:
         found = stub_bench(out, scale=farm.seconds, ledger=ledger)
         scenario = parse.load(SCENARIO, [f"seed={list(range(1, farm.runs + 1))}"])
         done: list[int] = []
+        killed_s: list[float] = []
         lock = threading.Lock()
 
         def heard(event: Event) -> None:
@@ -83,6 +77,7 @@ def simulate(farm: Farm, out: Path) -> Outcome:
                 if len(done) == farm.runs // 3:
                     for host in there.workers[farm.hosts - farm.dead :]:
                         host.kill()
+                        killed_s.append(time.monotonic())
 
         with (
             executor.opened(there.word) as cluster_,
@@ -96,7 +91,9 @@ def simulate(farm: Farm, out: Path) -> Outcome:
                 clock() - then for clock, then in zip(clocks, before, strict=True)
             )
     begun = [int(line) for line in ledger.read_text().split()]
-    return Outcome(wall_s, ours_s, its_s, done, begun)
+    alive_s = farm.hosts * wall_s - sum(before[0] + wall_s - moment for moment in killed_s)
+    spent_s = sum(json.loads((out / "out" / "manifest.json").read_text())["wall_s"].values())
+    return Outcome(wall_s, spent_s / alive_s / farm.per_host, ours_s, its_s, done, begun)
 
 
 @contextmanager
@@ -128,7 +125,7 @@ def main() -> int:
         "| workers | hosts: slow, killed | runs | ideal, s | took, s | ratio | begun again ", end=""
     )
     print("| processor ms a run: campaign, scheduler |")
-    print("|---|---|---|---|---|---|---|---|")
+    print("|---|---|---|---|---|---|---|")
     for workers in options.workers:
         per_host = min(options.per_host, workers)
         farm = Farm(
@@ -141,10 +138,10 @@ def main() -> int:
         )
         found = simulate(farm, options.out.resolve() / f"{workers}-{farm.slow}-{farm.dead}")
         assert sorted(found.done) == list(range(1, farm.runs + 1))
-        ratio, again = farm.ideal_s / found.wall_s, len(found.begun) - farm.runs
+        again = len(found.begun) - farm.runs
         print(
             f"| {workers} | {farm.hosts}: {farm.slow}, {farm.dead} | {farm.runs} "
-            f"| {farm.ideal_s:.0f} | {found.wall_s:.0f} | {ratio:.2f} | {again} "
+            f"| {found.wall_s:.0f} | {found.used:.0%} | {again} "
             f"| {found.campaign_s / farm.runs * 1000:.0f}, "
             f"{found.scheduler_s / farm.runs * 1000:.0f} |",
             flush=True,
