@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import shutil
 import signal
 import subprocess
@@ -65,8 +66,8 @@ def guarded_folder(prefix: str) -> Iterator[Path]:
     However this process ends: nobody can catch SIGKILL, so a process of its own waits for that.
     Source: pipe(7), a read gives end of file when the last process that has the other end is gone.
     """
-    folder = tempfile.mkdtemp(prefix=prefix)
-    guard = subprocess.Popen(
+    folder = Path(tempfile.gettempdir(), prefix + secrets.token_hex(4))
+    guard = subprocess.Popen(  # before there is anything to guard
         ["/bin/sh", "-c", GUARD, folder],
         cwd="/",
         stdin=subprocess.PIPE,
@@ -75,7 +76,8 @@ def guarded_folder(prefix: str) -> Iterator[Path]:
         start_new_session=True,  # what is sent to our group is not for it
     )
     try:
-        yield Path(folder)
+        folder.mkdir(mode=0o700)
+        yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         guard.kill()

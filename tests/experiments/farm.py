@@ -122,7 +122,8 @@ def main() -> int:
     parser.add_argument("--dead", type=int, default=0)
     options = parser.parse_args()
     print(
-        "| workers | hosts: slow, killed | runs | ideal, s | took, s | ratio | begun again ", end=""
+        "| workers | hosts: slow, killed | runs | took, s | workers' time used | begun again ",
+        end="",
     )
     print("| processor ms a run: campaign, scheduler |")
     print("|---|---|---|---|---|---|---|")
