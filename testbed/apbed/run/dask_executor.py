@@ -86,13 +86,11 @@ class _News:
             self.workers.append(worker)
         (self.run_dir / "progress").write_text(said)
 
-    @property
-    def given_up(self) -> str | None:
-        """Why nobody else should try, or None. A worker that begins is the last one's heir."""
-        if len(self.workers) <= LOST_WORKERS:
+    def given_up(self, lost: int) -> str | None:
+        """Why nobody else should try, if so many of the workers are lost; None if one should."""
+        if lost < LOST_WORKERS:
             return None
-        lost = ", ".join(self.workers[:LOST_WORKERS])
-        return f"{LOST_WORKERS} workers were lost during this run: {lost}"
+        return f"{LOST_WORKERS} workers were lost during this run: {', '.join(self.workers[:lost])}"
 
 
 class DaskExecutor:
@@ -125,12 +123,14 @@ class DaskExecutor:
                 carry_out, parcel, entry, order.script, plan, key=f"apbed-{uuid.uuid4().hex}"
             )
             with self._told(future, news):
-                if why := _wait(future, news, watchdog):
-                    return Boot(None, why, 0.0, None)
-                if found := self._result(future, news):
-                    outcome, packed = found
-                    _bring_home(packed, order.run_dir)
-                    return outcome
+                why = _wait(future, news, watchdog)
+                found = None if why else self._result(future, news)
+            if found:
+                outcome, packed = found
+                _bring_home(packed, order.run_dir)
+                return outcome
+            if why := why or news.given_up(len(news.workers)):
+                return Boot(None, why, 0.0, None)
         return Boot(None, f"Dask gave this run up {LOST_WORKERS} times: workers die", 0.0, None)
 
     def close(self) -> None:
@@ -141,9 +141,9 @@ class DaskExecutor:
 
     def _send(self, entry: Bench, script: Path) -> str:
         """The name of the parcel for these runs, which all workers have now."""
-        ours = [path for path in imported(script) if path.is_relative_to(script.parents[1])]
-        files = (*entry.sent(), *ours)
         with self._lock:
+            ours = [path for path in imported(script) if path.is_relative_to(script.parents[1])]
+            files = (*entry.sent(), *ours)
             if files not in self._sent:
                 places = {str(below(Path(), path)): path for path in files}
                 parcel = Parcel(archive.pack(places))
@@ -152,24 +152,23 @@ class DaskExecutor:
             return self._sent[files]
 
     def _result(self, future: Any, news: _News) -> tuple[Boot, bytes] | None:
-        """What a worker gave back; None if Dask gave up, which counts also runs that only waited.
+        """What a worker gave back; None if another one should try.
 
-        ApbedError if no later run could do better.
+        Dask gives up also a run that only waited where workers died. ApbedError if no later run
+        could do better.
         """
         try:
             outcome, packed = future.result()
         except KilledWorker:
             return None
-        except ApbedError:
-            raise
         except Exception as error:
             if self._client.status != "running":
-                raise ApbedError(
-                    f"the scheduler of {self.word} is gone; repeat the command to go on"
-                ) from error
+                gone = f"the scheduler of {self.word} is gone; repeat the command to go on"
+                raise ApbedError(gone) from error
             where = news.workers[-1] if news.workers else self.word
-            raise ApbedError(f"{where}: {type(error).__name__}: {error}") from error
-        return outcome, packed
+            what = "" if isinstance(error, ApbedError) else f"{type(error).__name__}: "
+            raise ApbedError(f"{where}: {what}{error}") from error
+        return None if outcome.why == INTERRUPTED else (outcome, packed)
 
     @contextmanager
     def _told(self, future: Any, news: _News) -> Iterator[None]:
@@ -196,7 +195,7 @@ def _wait(future: Any, news: _News, watchdog: Watchdog) -> str | None:
             return INTERRUPTED
         if news.workers and watchdog.progress:
             watchdog.progress()
-        if why := news.given_up:
+        if why := news.given_up(len(news.workers) - 1):  # who has begun is the last one's heir
             return why
     return None
 
