@@ -16,6 +16,7 @@ import threading
 import time
 import uuid
 from collections.abc import Iterator
+from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -39,7 +40,7 @@ from apbed.scenario.plan import Plan
 TOPIC = "apbed"  # of the workers' news
 TELL_S = 2.0  # wall seconds between two pieces of news of a run
 LOOK_S = 0.5  # wall seconds between two looks of ours
-CONNECT_S = 10.0
+CONNECT_S = 30.0  # Dask's own default
 LOST_WORKERS = 3  # during one run, before it is given up
 OURS = ("run.json", "plan.json")  # files of a run's directory that are made here
 
@@ -162,6 +163,10 @@ class DaskExecutor:
         except KilledWorker:
             return None
         except Exception as error:
+            while self._client.status == "connecting":  # Dask tries for CONNECT_S
+                time.sleep(LOOK_S)
+            if isinstance(error, CancelledError) and self._client.status == "running":
+                return None  # the connection was lost, and with it the task
             if self._client.status != "running":
                 gone = f"the scheduler of {self.word} is gone; repeat the command to go on"
                 raise ApbedError(gone) from error
