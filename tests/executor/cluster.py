@@ -128,7 +128,7 @@ class Cluster:
     def wait_for(self, workers: int) -> None:
         """Until so many have come."""
         open_client: Any = Client
-        with open_client(self.tcp, set_as_default=False) as client:
+        with open_client(self.tcp, timeout="10 minutes", set_as_default=False) as client:
             client.wait_for_workers(workers)
 
 
@@ -145,6 +145,8 @@ def cluster(folder: Path, workers: int, package: Path = PACKAGE.parent) -> Itera
             time.sleep(LOOK_S)
         for _ in range(workers):
             found.add_worker()
+        if workers:
+            found.wait_for(workers)  # however long a busy machine takes
         yield found
     finally:
         for one in [*found.workers, scheduler]:

@@ -129,7 +129,6 @@ def test_a_campaign_without_its_scheduler_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With one line, while a run is under way; what was done stays."""
-    monkeypatch.setattr(dask_executor, "CONNECT_S", 5.0)
     with cluster(tmp_path / "farm", 1) as farm:
 
         def end(event: Event) -> None:
