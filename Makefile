@@ -146,11 +146,12 @@ bench-air: all			## compare lasack with what access points run today: QUICK=1 DR
 	@$(APBED) air $(if $(QUICK),--short) $(if $(DRY_RUN),--dry-run) \
 		--out out/air$(if $(QUICK),-short)
 
-papers: all			## repeat the papers' figures at full length: a night and more
+papers: all			## repeat the papers' figures at full length, a night: EXECUTOR=dask://HOST:PORT
 papers-short: all		## the same with fewer and shorter runs
 papers papers-short:
 	@status=0; for file in testbed/scenarios/papers/*.toml; do \
 		$(APBED) run $$file $(if $(findstring short,$@),--short) $(KERNEL:%=--kernel %) \
+			$(EXECUTOR:%=--executor %) \
 			--out out/$@/$$(basename $$file .toml) || status=1; \
 	done; exit $$status
 

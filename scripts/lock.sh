@@ -11,7 +11,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 python3 -m venv "$work/venv"
 "$work/venv/bin/pip" install -q uv
-"$work/venv/bin/uv" pip compile pyproject.toml --extra dev --quiet \
+"$work/venv/bin/uv" pip compile pyproject.toml --extra cluster --extra dev --quiet \
 	--universal --python-version 3.11 --generate-hashes --no-header \
 	--no-emit-index-url --no-emit-find-links --output-file "$work/lock"
 {

@@ -5,8 +5,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
+import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +18,21 @@ from types import FrameType
 LOOK_S = 1.0  # wall seconds between two looks at /proc
 IDLE_S = 600.0  # wall seconds without any work after which nothing more is expected of a machine
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+# Waits until nobody holds the other end of its standard input, then ends, several times, whatever
+# works in the folder $0: a process may be about to enter it, or miss a signal.
+GUARD = """\
+read -r _
+tries=0
+while [ "$tries" -lt 25 ]; do
+	for cwd in /proc/[0-9]*/cwd; do
+		process=${cwd%/cwd}
+		[ ! "$cwd" -ef "$0" ] || kill -KILL "${process#/proc/}"
+	done
+	tries=$((tries + 1))
+	sleep 0.02
+done
+exec rm -rf "$0"
+"""
 ADMINISTRATORS = ("/usr/local/sbin", "/usr/sbin", "/sbin")
 
 
@@ -39,6 +57,31 @@ def signals_as_interrupt() -> Iterator[None]:
     finally:
         for number, handler in zip(caught, before, strict=True):
             signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def guarded_folder(prefix: str) -> Iterator[Path]:
+    """A temporary folder that goes with this process, and with it what works there, by its cwd.
+
+    However this process ends: nobody can catch SIGKILL, so a process of its own waits for that.
+    Source: pipe(7), a read gives end of file when the last process that has the other end is gone.
+    """
+    folder = Path(tempfile.gettempdir(), prefix + secrets.token_hex(4))
+    guard = subprocess.Popen(  # before there is anything to guard
+        ["/bin/sh", "-c", GUARD, folder],
+        cwd="/",
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,  # what is sent to our group is not for it
+    )
+    try:
+        folder.mkdir(mode=0o700)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        guard.kill()
+        guard.communicate()
 
 
 def stop_group(process: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from apbed.analysis import report, summary
 from apbed.cli.progress import observer
 from apbed.errors import ApbedError
 from apbed.run import runner
+from apbed.run.executor import LOCAL, Executor, opened
 from apbed.run.machines import BACKENDS, Backend
 from apbed.scenario import catalogue, parse
 
@@ -28,6 +28,7 @@ examples:
   apbed run demo --backend vng --cpus 2
   apbed run demo --backend ssh --grid testbed/grids/desk.toml
   apbed run rrul --short
+  apbed run demo --executor dask://127.0.0.1:8786
   apbed run demo --dry-run
 
 Finished runs whose inputs did not change are kept, so an interrupted command can be repeated.
@@ -63,7 +64,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--jobs",
         type=_count,
         metavar="N",
-        help="kernels to run at a time (default: one per processor)",
+        help="kernels to run at a time (default: one per processor; with a cluster, two per thread "
+        "of its workers)",
     )
     parser.add_argument(
         "--backend",
@@ -89,6 +91,13 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         help="processors of a machine of --backend vng, 1 to 8 (default: 1, in virtual time; "
         "several run in real time, one run after the other)",
     )
+    parser.add_argument(
+        "--executor",
+        default=LOCAL.word,
+        metavar="WHERE",
+        help="hosts that carry out the runs: local (default), or dask://HOST:PORT, the scheduler "
+        "of a Dask cluster",
+    )
     parser.add_argument("--dry-run", action="store_true", help="list the runs and stop")
     parser.add_argument("--json", action="store_true", help="print summary.json instead of a table")
     parser.set_defaults(func=run)
@@ -103,9 +112,9 @@ def run(args: argparse.Namespace) -> int:
         return 0
     out: Path = args.out or Path("out") / plan.name
     backend = Backend(args.backend, args.grid, args.cpus)
-    jobs = min(_jobs(args.jobs, backend), len(plan.runs))
-    with observer(plan, sys.stderr) as notify:
-        runner.run_all(plan, out, jobs, notify, backend)
+    with opened(args.executor) as executor, observer(plan, sys.stderr) as notify:
+        jobs = min(_jobs(args.jobs, backend, executor), len(plan.runs))
+        runner.run_all(plan, out, jobs, notify, backend, executor)
     result = summary.summarize(out)
     report.write_report(out)
     if args.json:
@@ -129,10 +138,10 @@ def _notes(out: Path, ids: list[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _jobs(asked: int | None, backend: Backend) -> int:
+def _jobs(asked: int | None, backend: Backend, executor: Executor) -> int:
     """Runs at a time. In real time one: a grid has one air, and runs need the processors."""
     if not backend.real_time:
-        return asked or len(os.sched_getaffinity(0))
+        return asked or executor.jobs
     if asked not in (None, 1):
         where = "a grid carries" if backend.grid else "with --cpus, apbed carries"
         raise ApbedError(f"--jobs: {where} out one run at a time")

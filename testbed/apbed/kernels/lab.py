@@ -14,12 +14,10 @@ import ctypes
 import os
 import re
 import shlex
-import shutil
 import signal
 import socket
 import struct
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -32,9 +30,11 @@ from apbed.errors import ApbedError
 from apbed.kernels import cache, processor
 from apbed.kernels.cache import LabKernel
 from apbed.kernels.watchdog import INTERRUPTED, POLL_S, Boot, Watchdog, watch
+from apbed.processes import guarded_folder
 
 MEMORY_MB = 768
 BOOT_TIME_NS = 1767225600 * 10**9  # 2026-01-01, a guest's wall clock at boot
+SEEDED_RANDOM = BUILD / "lib" / "seeded_random.so"
 MCONSOLE_MAGIC = 0xCAFEBABE
 ADDR_NO_RANDOMIZE = 0x0040000  # personality(2)
 PERSONALITY_QUERY = 0xFFFFFFFF
@@ -46,7 +46,8 @@ class Guest:
     """One command to run as root inside a lab kernel.
 
     Only `out` is writable there. The console goes to the file `console` (None: this
-    process's own output). With `seed`, the kernel's random numbers follow from it.
+    process's own output). With `seed`, the kernel's random numbers follow from it, by
+    `seeded_random`. init.sh is among the `scripts`.
     """
 
     kernel: LabKernel
@@ -55,6 +56,8 @@ class Guest:
     workdir: Path | None = None  # None: the caller's
     seed: int | None = None
     console: Path | None = None
+    scripts: Path = GUEST
+    seeded_random: Path = SEEDED_RANDOM
 
 
 def kernel(version: str | None = None, debug: bool = False, stock: bool = False) -> LabKernel:
@@ -76,18 +79,18 @@ def boot(guest: Guest, watchdog: Watchdog) -> Boot:
     """
     for stale in ("exit-status", "virtual-seconds", "dmesg.log"):
         (guest.out / stale).unlink(missing_ok=True)
-    scratch = Path(tempfile.mkdtemp(prefix="apbed-"))
     started = time.monotonic()
-    try:
-        with _open_console(guest.console) as stream, processor.reserved() as number:
-            with processor.only(number):
-                process = _start(guest, scratch, stream)
-            try:
-                why = _watch(process, guest, watchdog, scratch)
-            finally:
-                _end_group(process)
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+    with (
+        guarded_folder("apbed-") as scratch,
+        _open_console(guest.console) as stream,
+        processor.reserved() as number,
+    ):
+        with processor.only(number):
+            process = _start(guest, scratch, stream)
+        try:
+            why = _watch(process, guest, watchdog, scratch)
+        finally:
+            _end_group(process)
     return _outcome(guest, why, time.monotonic() - started)
 
 
@@ -108,14 +111,14 @@ def _start(guest: Guest, scratch: Path, stream: BinaryIO) -> subprocess.Popen[by
     # Without a file for all of it, the kernel's messages go to standard error.
     apart = guest.console is None
     consoles = ["con0=fd:0,fd:2", "con1=null,fd:1"] if apart else ["con0=fd:0,fd:1"]
-    words = [str(GUEST / "init.sh"), "/dev/tty1" if apart else "/dev/console"]
+    words = [str(guest.scripts / "init.sh"), "/dev/tty1" if apart else "/dev/console"]
     words += [str(guest.out.resolve()), str(workdir.resolve())]
     words += guest.command
     init.write_text(f"#!/bin/sh\nexec {shlex.join(words)}\n")
     init.chmod(0o755)
     environment = os.environ | {"PATH": "/usr/bin:/bin"}  # the kernel copies it to its heap
     if guest.seed is not None:
-        environment |= _seeded_random(guest.seed)
+        environment |= _seeded_random(guest.seeded_random, guest.seed)
     try:
         with fixed_addresses():
             return subprocess.Popen(
@@ -182,9 +185,8 @@ def _command_line(kernel: LabKernel, consoles: Sequence[str]) -> list[str]:
     ]
 
 
-def _seeded_random(seed: int) -> dict[str, str]:
+def _seeded_random(library: Path, seed: int) -> dict[str, str]:
     """The environment in which a kernel's random numbers follow from `seed`."""
-    library = BUILD / "lib" / "seeded_random.so"
     if not library.exists():
         raise ApbedError(f"{library} is missing; run `make all`")
     return {"LD_PRELOAD": str(library), "LAB_RANDOM_SEED": str(seed)}

@@ -18,7 +18,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -29,7 +28,7 @@ from apbed.errors import ApbedError
 from apbed.kernels import qemu
 from apbed.kernels.distro import DistroKernel, module_bytes
 from apbed.kernels.watchdog import INTERRUPTED, Boot, Watchdog, watch
-from apbed.processes import Waited, stop_group
+from apbed.processes import Waited, guarded_folder, stop_group
 
 MEMORY_MB = 1024
 # Of the guest's scripts, and what a kernel starts itself.
@@ -89,14 +88,14 @@ def boot(guest: RamGuest, watchdog: Watchdog) -> Boot:
     for stale in ("exit-status", "virtual-seconds", "dmesg.log", "console.log", "progress"):
         (guest.out / stale).unlink(missing_ok=True)
     started = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="apbed-ram-") as name:
-        scratch = Path(name)
+    with guarded_folder("apbed-ram-") as scratch:
         archive = pack(guest, scratch)
         console, said = guest.out / "console.log", scratch / "qemu.log"
         console.touch()
         with said.open("wb") as log:
             process = subprocess.Popen(
                 [*emulator.words(), *command_line(guest, archive)],
+                cwd=scratch,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -120,14 +119,15 @@ def boot(guest: RamGuest, watchdog: Watchdog) -> Boot:
 
 def command_line(guest: RamGuest, archive: Path) -> list[str]:
     """The machine: its console and its progress are two serial lines, each into a file."""
+    out = guest.out.resolve()  # QEMU works in a folder of its own
     words = " ".join([BOOT_WORDS, *qemu.boot_words(guest.cpus)])
     return [
         *qemu.machine(guest.cpus, guest.memory_mb),
         *("-rtc", f"base={RTC_BASE},clock=vm", "-seed", str(guest.seed)),
-        *("-serial", f"file:{guest.out / 'console.log'}"),
-        *("-serial", f"file:{guest.out / 'progress'}"),
+        *("-serial", f"file:{out / 'console.log'}"),
+        *("-serial", f"file:{out / 'progress'}"),
         *("-kernel", str(guest.kernel.bootable), "-initrd", str(archive), "-append", words),
-        *qemu.share(0, guest.out, "out", writable=True),
+        *qemu.share(0, out, "out", writable=True),
     ]
 
 

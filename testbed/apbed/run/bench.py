@@ -10,7 +10,7 @@ from pathlib import Path
 
 from apbed.checkout import BUILD, GUEST, PACKAGE, REPOSITORY
 from apbed.errors import ApbedError
-from apbed.run.machines import Backend, Machine
+from apbed.run.machines import Backend, Machine, Movable, Place
 from apbed.scenario.plan import Plan, Programs
 
 PLAN = PACKAGE / "scenario" / "plan.py"  # the guest reads plans with it
@@ -43,6 +43,28 @@ class Bench:
         ours = [self.dcfmedium, self.flowgen, *self.modules, *self.modules_of.values()]
         ours += [path for path in (self.radio, self.window) if path.exists()]
         return ours + sorted(self.tc_lib_dir.glob("q_*.so"))
+
+    def sent(self) -> list[Path]:
+        """What another host needs to carry out runs with it; ApbedError if none can."""
+        if not isinstance(self.machine, Movable):
+            raise ApbedError(
+                f"{self.machine.what} stays on this host: leave out --executor, or --backend"
+            )
+        return [*self.files(), *self.machine.files()]
+
+    def moved(self, place: Place) -> Bench:
+        """The same with the files of `sent` in other places."""
+        assert isinstance(self.machine, Movable)
+        return Bench(
+            self.machine.moved(place),
+            dcfmedium=place(self.dcfmedium),
+            flowgen=place(self.flowgen),
+            tc_lib_dir=place(self.tc_lib_dir),
+            modules=tuple(map(place, self.modules)),
+            modules_of={word: place(path) for word, path in self.modules_of.items()},
+            radio=place(self.radio),
+            window=place(self.window),
+        )
 
     def programs(self, plan: Plan) -> Programs:
         """What this plan needs of it; ApbedError if it lacks the plan's radio or window.

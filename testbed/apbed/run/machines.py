@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
+from apbed.checkout import GUEST
 from apbed.errors import ApbedError
 from apbed.grid import file as grid_file
 from apbed.kernels import distro, lab, qemu, ram_disk
@@ -24,6 +26,9 @@ from apbed.run.order import Order
 from apbed.scenario.plan import Plan
 
 RADIOS = "mac80211_hwsim"
+
+
+Place = Callable[[Path], Path]  # where another host has a file of this one
 
 
 class Machine(Protocol):
@@ -71,12 +76,25 @@ class Machine(Protocol):
         """Carry out one run; results are in its directory."""
 
 
+@runtime_checkable
+class Movable(Machine, Protocol):
+    """A machine that can be sent to another host, with its files."""
+
+    def files(self) -> list[Path]:
+        """What it needs there and not every host has."""
+
+    def moved(self, place: Place) -> Machine:
+        """The same machine with these files elsewhere."""
+
+
 @dataclass(frozen=True)
 class LabMachine:
     """User-mode Linux built for the lab: no root, no emulator, the fastest."""
 
     kernel: LabKernel
     make: str
+    scripts: Path = GUEST
+    seeded_random: Path = lab.SEEDED_RANDOM
 
     what = "User-mode Linux in virtual time"
     needs: tuple[Path, ...] = ()
@@ -115,8 +133,25 @@ class LabMachine:
             workdir=order.run_dir,
             seed=order.seed,
             console=console,
+            scripts=self.scripts,
+            seeded_random=self.seeded_random,
         )
         return lab.boot(guest, watchdog)
+
+    def files(self) -> list[Path]:
+        scripts = [path for path in sorted(self.scripts.iterdir()) if path.is_file()]
+        return [self.kernel.linux, self.kernel.hwsim, self.seeded_random, *scripts]
+
+    def moved(self, place: Place) -> LabMachine:
+        kernel = replace(
+            self.kernel, linux=place(self.kernel.linux), hwsim=place(self.kernel.hwsim)
+        )
+        return replace(
+            self,
+            kernel=kernel,
+            scripts=place(self.scripts),
+            seeded_random=place(self.seeded_random),
+        )
 
 
 @dataclass(frozen=True)

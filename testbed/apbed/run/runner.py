@@ -28,6 +28,7 @@ from apbed.errors import ApbedError
 from apbed.kernels.watchdog import INTERRUPTED, Boot, Watchdog
 from apbed.run import bench
 from apbed.run.bench import Bench
+from apbed.run.executor import LOCAL, Executor
 from apbed.run.machines import Backend
 from apbed.run.order import Order
 from apbed.scenario import plan
@@ -52,28 +53,35 @@ def unheard(_event: Event) -> None:
 
 
 def run_all(
-    scenario: Scenario, out: Path, jobs: int, notify: Notify = unheard, backend: Backend = bench.LAB
+    scenario: Scenario,
+    out: Path,
+    jobs: int,
+    notify: Notify = unheard,
+    backend: Backend = bench.LAB,
+    executor: Executor = LOCAL,
 ) -> bool:
     """Run what is not done yet below `out`; true when every run was carried out.
 
-    `backend` says in which machines. `notify` hears of every change, from the
-    pool's threads. Raises ApbedError before anything starts if something is missing. Ctrl-C ends
-    all running guests.
+    `backend` says in which machines, `executor` on which hosts. `notify` hears of every change,
+    from the pool's threads. Raises ApbedError before anything starts if something is missing.
+    Ctrl-C ends all running guests.
     """
     benches = {name: bench.find(name, backend) for name in {run.kernel for run in scenario.runs}}
     for run in scenario.runs:
         benches[run.kernel].machine.accept(run.plan)
         benches[run.kernel].programs(run.plan)
+    for entry in benches.values():
+        executor.accept(entry)
     digests = {name: entry.digests() for name, entry in benches.items()}
     out.mkdir(parents=True, exist_ok=True)
     cancel = threading.Event()
     with _only_user(out), ThreadPoolExecutor(max_workers=jobs) as pool:
-        manifest = _manifest(scenario, out, benches, digests, backend)
+        manifest = _manifest(scenario, out, benches, digests, backend, executor)
         _write(out / "manifest.json", manifest)
         futures = []
         for run in scenario.runs:
             entry, ours = benches[run.kernel], digests[run.kernel]
-            one = _Job(scenario, run, entry, ours, out, notify, cancel, backend)
+            one = _Job(scenario, run, entry, ours, out, notify, cancel, backend, executor)
             futures.append(pool.submit(one.carry_out))
         try:
             done = [future.result() for future in as_completed(futures)]
@@ -134,6 +142,7 @@ class _Job:
     notify: Notify
     cancel: threading.Event
     backend: Backend
+    executor: Executor
 
     @property
     def run_dir(self) -> Path:
@@ -168,7 +177,7 @@ class _Job:
         progress = self.progress(time.monotonic())
         watchdog = Watchdog(machine.stall_s, progress=progress, cancel=self.cancel)
         try:
-            result = machine.boot(order, watchdog)
+            result = self.executor.boot(self.bench, order, watchdog)
         except ApbedError as error:
             self.record(Boot(None, str(error), 0.0, None), str(error))
             raise
@@ -233,11 +242,13 @@ def _manifest(
     benches: dict[str, Bench],
     digests: dict[str, dict[str, str]],
     backend: Backend,
+    executor: Executor,
 ) -> dict[str, Any]:
     command = ["apbed", "run", scenario.name, "--out", str(out)]
     command += [] if backend.name == "uml" else ["--backend", backend.name]
     command += ["--grid", str(backend.grid)] if backend.grid else []
     command += ["--cpus", str(backend.cpus)] if backend.cpus > 1 else []
+    command += ["--executor", executor.word] if executor is not LOCAL else []
     command += [f"--set={word}" for word in scenario.settings]
     return {
         "schema": 1,
