@@ -235,7 +235,7 @@ def test_measurements_name_their_commit(name: str) -> None:
     assert any(True for _ in commands(TOP / name)) or "`make " in text(name), "no command"
 
 
-STANDARDS = {"IEEE", "ITU-T"}
+STANDARDS = {"RFC", "IEEE", "ITU-T"}
 PROGRAMS = {"flent"}  # whose tests a scenario repeats
 
 
