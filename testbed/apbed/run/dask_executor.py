@@ -184,7 +184,8 @@ class DaskExecutor:
             yield
         finally:
             del self._news[future.key]
-            future.cancel()
+            if self._client.status == "running":
+                future.cancel()
 
     def _hear(self, event: tuple[float, dict[str, str]]) -> None:
         _, told = event
