@@ -137,8 +137,9 @@ class DaskExecutor:
     def close(self) -> None:
         """Nothing of ours stays with the scheduler, if there still is one."""
         for name in self._sent.values():
-            with suppress(OSError, TimeoutError):
-                self._client.unregister_worker_plugin(name)
+            if self._client.status == "running":
+                with suppress(OSError, TimeoutError):
+                    self._client.unregister_worker_plugin(name)
 
     def _send(self, entry: Bench, script: Path) -> str:
         """The name of the parcel for these runs, which all workers have now."""
@@ -183,7 +184,8 @@ class DaskExecutor:
             yield
         finally:
             del self._news[future.key]
-            future.cancel()
+            if self._client.status == "running":
+                future.cancel()
 
     def _hear(self, event: tuple[float, dict[str, str]]) -> None:
         _, told = event
