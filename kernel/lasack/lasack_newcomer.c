@@ -20,6 +20,9 @@
  * A flow that pauses saves up nothing: its sum is raised to LASACK_LAG below the largest. That of
  * a station is raised to LASACK_STATION_LAG below it. Else a station whose transfers are short
  * and many would come before others until it has caught up, and theirs would wait so long.
+ * Nor is a sum raised above the least of those that have packets. While one catches up after a
+ * pause, what may be caught up with becomes less. So whoever sends little has an empty queue, and a
+ * larger sum, with each packet; each would wait until the other has caught up.
  *
  * With stations all this holds for them too. New stations and the place that several share have
  * one sum. So whoever invents addresses is served as one station, however many of them find a
@@ -27,6 +30,7 @@
  */
 #include <linux/minmax.h>
 #include "lasack/lasack_newcomer.h"
+#include "lasack/lasack_order.h"
 
 /*
  * The @common sum of a level becomes @sum, but is raised to @ahead bytes above the largest that
@@ -112,8 +116,19 @@ void lasack_station_returned(struct lasack_queue *q, struct lasack_station *stat
 
 static u64 lasack_station_floor(struct lasack_queue *q, const struct lasack_station *station)
 {
-	return lasack_sum_minus(q, lasack_level_floor(q, &q->level, LASACK_STATION_LAG),
-				min_t(u32, station->returned, LASACK_LAG - LASACK_STATION_LAG));
+	u64 floor = lasack_sum_minus(q, lasack_level_floor(q, &q->level, LASACK_STATION_LAG),
+				     min_t(u32, station->returned, LASACK_LAG - LASACK_STATION_LAG));
+
+	return min(floor, lasack_order_least(q, NULL));
+}
+
+static u64 lasack_flow_floor(struct lasack_queue *q, const struct lasack_flow *flow,
+			     struct lasack_level *level)
+{
+	const struct lasack_station *station =
+		lasack_has_station(q, flow) ? lasack_station_at(q, flow) : NULL;
+
+	return min(lasack_level_floor(q, level, LASACK_LAG), lasack_order_least(q, station));
 }
 
 /*
@@ -218,7 +233,7 @@ void lasack_flow_begin(struct lasack_queue *q, struct lasack_flow *flow,
 		lasack_account_begin(q, level, &flow->account);
 		flow->opened = 0;
 	} else {
-		lasack_account_resume(q, &flow->account, lasack_level_floor(q, level, LASACK_LAG),
+		lasack_account_resume(q, &flow->account, lasack_flow_floor(q, flow, level),
 				      flow->opened ? level->opened : level->newcomers);
 	}
 	flow->is_new = 0;

@@ -70,6 +70,12 @@ static inline u32 lasack_tournament_first_leaf(const struct lasack_tournament *t
 	return lasack_entry_leaf(t->rounds[t->last]);
 }
 
+/* The least key; there are items. */
+static inline u64 lasack_tournament_least(const struct lasack_tournament *t)
+{
+	return t->rounds[t->last]->key;
+}
+
 /* The item of the least key; there is one. */
 static inline u32 lasack_tournament_first(const struct lasack_tournament *t)
 {

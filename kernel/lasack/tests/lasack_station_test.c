@@ -153,6 +153,73 @@ static void a_pause_on_a_fast_link(struct kunit *test)
 	KUNIT_EXPECT_LE(test, first, LASACK_LAG_MAX / 3000 + 2);
 }
 
+/* Five packets are served for a ms. Stations 1 and 2 download; station 1 has @left packets to come. */
+static void two_downloads(struct kunit *test, u32 *left, u32 *waits, bool *asks)
+{
+	u32 i, mark;
+
+	for (i = 0; i < 5; i++) {
+		mark = serve(test);
+		if (mark == 5)
+			*asks = false;
+		*waits += *asks;
+		if (mark == 1 && *left) {
+			(*left)--;
+			add_to(test, 1, data(1, 1000), 1);
+		} else if (mark == 3) {
+			add_to(test, 2, data(3, 1000), 3);
+		}
+	}
+}
+
+static void eight_packets(struct kunit *test, u8 station, u32 id)
+{
+	int i;
+
+	for (i = 0; i < 8; i++)
+		add_to(test, station, data(id, 1000), id);
+}
+
+/*
+ * A call has a packet each 20 ms. Meanwhile station 1 pauses for three seconds, and then catches
+ * up with 3 MB. Return: the most packets of others that were served before one of the call's.
+ */
+static u32 a_call_beside_a_pause(struct kunit *test)
+{
+	u32 ms, left = 5000, waits = 0, worst = 0;
+	bool asks = false;
+	u64 now = 0;
+
+	lasack_test_reshape(test, (struct lasack_shape) { .by_station = true });
+	eight_packets(test, 1, 1);
+	eight_packets(test, 2, 3);
+	for (ms = 0; ms < 6000; ms++) {
+		lasack_queue_advance(test->priv, now += NSEC_PER_MSEC);
+		if (ms == 5300) {
+			left = 3000;
+			eight_packets(test, 1, 1);
+		}
+		if (ms % 20 == 0 && !asks) {
+			add_to(test, 5, data(5, 160), 5);
+			asks = true;
+			waits = 0;
+		}
+		two_downloads(test, &left, &waits, &asks);
+		if (ms > 4000)
+			worst = max(worst, waits);
+	}
+	return worst;
+}
+
+/*
+ * Who sends little is not put behind who catches up. What it sent itself in half a second may be
+ * caught up with, 25 packets of 160 bytes here, and of equal sums the older packet is first.
+ */
+static void nobody_waits_for_who_catches_up(struct kunit *test)
+{
+	KUNIT_EXPECT_LE(test, a_call_beside_a_pause(test), 25 * 160 / 1000 + 1U);
+}
+
 /* The ACKs of a receiver that merges segments are ordinary: they are charged when they arrive. */
 static void large_acks_are_learned(struct kunit *test)
 {
@@ -285,6 +352,7 @@ static struct kunit_case lasack_station_cases[] = {
 	KUNIT_CASE(a_refund_outlives_a_pause),
 	KUNIT_CASE(a_refund_at_once_is_no_credit),
 	KUNIT_CASE(a_pause_on_a_fast_link),
+	KUNIT_CASE(nobody_waits_for_who_catches_up),
 	KUNIT_CASE(large_acks_are_learned),
 	KUNIT_CASE(an_empty_station_spares_nothing),
 	KUNIT_CASE(the_drop_order_is_given_up),
