@@ -30,7 +30,6 @@
  */
 #include <linux/minmax.h>
 #include "lasack/lasack_newcomer.h"
-#include "lasack/lasack_order.h"
 
 /*
  * The @common sum of a level becomes @sum, but is raised to @ahead bytes above the largest that
@@ -114,12 +113,26 @@ void lasack_station_returned(struct lasack_queue *q, struct lasack_station *stat
 				    lasack_sum_bytes(&q->decay, station->account.sum, q->age);
 }
 
+/*
+ * The least sum of those that have packets: of the @station's flows, or without one of all that
+ * compete with each other. It may have grown since it was looked at. U64_MAX without packets.
+ */
+static u64 lasack_least_sum(const struct lasack_queue *q, const struct lasack_station *station)
+{
+	struct rb_node *first;
+
+	if (!station)
+		return q->order.count ? lasack_tournament_least(&q->order) : U64_MAX;
+	first = rb_first_cached(&station->flows);
+	return first ? rb_entry(first, struct lasack_node, node)->key : U64_MAX;
+}
+
 static u64 lasack_station_floor(struct lasack_queue *q, const struct lasack_station *station)
 {
-	u64 floor = lasack_sum_minus(q, lasack_level_floor(q, &q->level, LASACK_STATION_LAG),
-				     min_t(u32, station->returned, LASACK_LAG - LASACK_STATION_LAG));
+	u32 returned = min_t(u32, station->returned, LASACK_LAG - LASACK_STATION_LAG);
+	u64 floor = lasack_level_floor(q, &q->level, LASACK_STATION_LAG);
 
-	return min(floor, lasack_order_least(q, NULL));
+	return min(lasack_sum_minus(q, floor, returned), lasack_least_sum(q, NULL));
 }
 
 static u64 lasack_flow_floor(struct lasack_queue *q, const struct lasack_flow *flow,
@@ -128,7 +141,7 @@ static u64 lasack_flow_floor(struct lasack_queue *q, const struct lasack_flow *f
 	const struct lasack_station *station =
 		lasack_has_station(q, flow) ? lasack_station_at(q, flow) : NULL;
 
-	return min(lasack_level_floor(q, level, LASACK_LAG), lasack_order_least(q, station));
+	return min(lasack_level_floor(q, level, LASACK_LAG), lasack_least_sum(q, station));
 }
 
 /*

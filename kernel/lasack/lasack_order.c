@@ -384,23 +384,6 @@ struct lasack_flow *lasack_order_next(struct lasack_queue *q)
 	return flow;
 }
 
-/**
- * lasack_order_least() - the least sum of those that have packets
- * @q: the queue
- * @station: of its flows; NULL: of all that compete with each other, stations or flows
- *
- * Return: the sum, or less by what it was charged since it was looked at; U64_MAX without packets.
- */
-u64 lasack_order_least(const struct lasack_queue *q, const struct lasack_station *station)
-{
-	struct rb_node *first;
-
-	if (!station)
-		return q->order.count ? lasack_tournament_least(&q->order) : U64_MAX;
-	first = rb_first_cached(&station->flows);
-	return first ? lasack_node_of(first)->key : U64_MAX;
-}
-
 /* There are packets, and a floor. */
 struct lasack_flow *lasack_order_longest_waiting(struct lasack_queue *q)
 {

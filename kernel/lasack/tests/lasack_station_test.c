@@ -153,7 +153,7 @@ static void a_pause_on_a_fast_link(struct kunit *test)
 	KUNIT_EXPECT_LE(test, first, LASACK_LAG_MAX / 3000 + 2);
 }
 
-/* Five packets are served for a ms. Stations 1 and 2 download; station 1 has @left packets to come. */
+/* For a ms, five packets are served. Stations 1 and 2 download; 1 has @left packets to come. */
 static void two_downloads(struct kunit *test, u32 *left, u32 *waits, bool *asks)
 {
 	u32 i, mark;
