@@ -44,3 +44,12 @@ def test_fair_at_no_loss(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_fair_at_no_loss_for_all_seeds(tmp_path: Path) -> None:
     check(tmp_path)
+
+
+@pytest.mark.slow
+def test_a_fast_cell_is_as_fair(tmp_path: Path) -> None:
+    """802.11ac at 80 MHz: the queue has room for what the cell sends in the target."""
+    mixes = 'mix=["dl2-ul2","dl4-ul4"]'
+    for run in carried_out("mixes-vht80", tmp_path, 'case="lasack"', "seed=2", mixes):
+        assert 0.95 <= run["ratio_down_up"] <= 1.05
+        assert run["jain"] >= 0.98
