@@ -8,6 +8,7 @@ import functools
 import json
 import math
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -38,18 +39,25 @@ def located(words: list[str]) -> list[str]:
     return [program(words[0]), *words[1:]]
 
 
-def run(words: list[str], env: dict[str, str] | None = None, lines: str | None = None) -> str:
-    """Run a command to its end and return its output; CellError with its first line if it fails.
+def run(words: list[str], env: dict[str, str] | None = None) -> str:
+    """Run a command to its end and return its output; CellError with its first line if it fails."""
+    done = _done(words, env)
+    if done.returncode:
+        raise _failed(words, done)
+    return done.stdout
 
-    `lines` are its standard input.
-    """
-    done = subprocess.run(
+
+def _done(
+    words: list[str], env: dict[str, str] | None, lines: str | None = None
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
         located(words), capture_output=True, text=True, env=env, input=lines, check=False
     )
-    if done.returncode:
-        said = (done.stderr or done.stdout).strip().splitlines()
-        raise CellError(f"`{shlex.join(words)}` failed: {said[0] if said else done.returncode}")
-    return done.stdout
+
+
+def _failed(words: list[str], done: subprocess.CompletedProcess[str]) -> CellError:
+    said = (done.stderr or done.stdout).strip().splitlines()
+    return CellError(f"`{shlex.join(words)}` failed: {said[0] if said else done.returncode}")
 
 
 def attempt(words: list[str]) -> None:
@@ -60,11 +68,15 @@ def attempt(words: list[str]) -> None:
 def batch(commands: list[list[str]], env: dict[str, str] | None = None) -> None:
     """Run several commands of one program, `ip` or `tc`, at once.
 
-    To start a program costs more than what it does.
+    To start a program costs more than what it does. CellError names the command that failed.
     """
     (name,) = {words[0] for words in commands}
     lines = "".join(f"{shlex.join(words[1:])}\n" for words in commands)
-    run([name, "-batch", "-"], env, lines)
+    done = _done([name, "-batch", "-"], env, lines)
+    if done.returncode:
+        # Both programs stop there, and say so behind the reason.
+        found = re.search(r"^Command failed -:(\d+)", done.stderr, re.MULTILINE)
+        raise _failed(commands[int(found[1]) - 1] if found else [name, "-batch", "-"], done)
 
 
 @contextmanager

@@ -78,7 +78,7 @@ def test_dry_run_starts_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[st
         "--short",
         "--dry-run",
         "--loads",
-        "game rrul",
+        "game slow-station",
         "--out",
         str(out),
         "--jobs",
@@ -88,7 +88,7 @@ def test_dry_run_starts_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[st
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["load", "runs", "done", "virtual", "s", "expected"]
     assert [line.split()[:3] for line in lines[1:3]] == [
-        [load, str(CASES * 2), "0"] for load in ("game", "rrul")
+        [load, str(CASES * 2), "0"] for load in ("game", "slow-station")
     ]
     assert "with 2 at a time" in lines[3] and len(lines) == 4
     assert not out.exists()
