@@ -11,6 +11,7 @@ time passes by its own doing.
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
@@ -132,7 +133,10 @@ def ours() -> list[Path]:
 def modules(kernel: DistroKernel) -> list[Path]:
     """Ours, with those that only tests load."""
     folder = BUILD / "modules" / f"{kernel.release}-x86_64"
-    found = sorted(folder.rglob("*.ko"))
+    # Another suite may build there: os.walk() passes over a folder that is gone meanwhile.
+    walked = os.walk(folder)
+    found = sorted(Path(place, name) for place, _, names in walked for name in names)
+    found = [path for path in found if path.suffix == ".ko"]
     if not found:
         raise ApbedError(f"no modules for {kernel.release}: run `make check-kernels`")
     return found
