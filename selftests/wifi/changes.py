@@ -55,7 +55,7 @@ def findings(
     wrong += exchange.wait()
     for device in devices:
         wrong += ap.left(device, PACKETS, "air", lossless)
-    return wrong + exchange.end(lossless)
+    return wrong + exchange.end(0 if lossless else None)
 
 
 def bridged(made: Cell, access_points: int = 1, retries: str = RETRIES) -> None:
