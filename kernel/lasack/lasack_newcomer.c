@@ -26,7 +26,9 @@
  *
  * With stations all this holds for them too. New stations and the place that several share have
  * one sum. So whoever invents addresses is served as one station, however many of them find a
- * place of their own.
+ * place of their own. But the sum of new stations rises no further than one of them has come, or
+ * the old ones. If all are new, because the queue itself is, they compete with each other only,
+ * and nobody who comes next waits until each of them has had what all have had together.
  */
 #include <linux/minmax.h>
 #include "lasack/lasack_newcomer.h"
@@ -161,6 +163,25 @@ static void lasack_account_admit(const struct lasack_queue *q, const struct lasa
 			     lasack_sum_plus(q, *common, DIV_ROUND_UP(part, shares)), ahead);
 }
 
+/*
+ * The same for a new station. The sum of all new ones rises to that of the old stations, or as far
+ * as this one has come if it began last, and no further.
+ */
+static void lasack_station_admit(struct lasack_queue *q, struct lasack_station *station,
+				 u32 bytes, u32 ahead)
+{
+	u32 part = min_t(u32, bytes, station->account.credit);
+	u64 limit;
+
+	if (!part)
+		return;
+	station->account.credit -= part;
+	limit = lasack_sum_plus(q, q->station_began, LASACK_CREDIT - station->account.credit);
+	limit = max(limit, q->level.current_sum);
+	lasack_common_attain(q, &q->level, &q->level.newcomers,
+			     min(lasack_sum_plus(q, q->level.newcomers, part), limit), ahead);
+}
+
 /* A packet of an account that has credit is lost: what it was going to cost is undone. */
 static void lasack_account_readmit(const struct lasack_queue *q, u64 *common, u32 shares,
 				   struct lasack_account *account, u32 bytes)
@@ -188,6 +209,7 @@ void lasack_station_shared_sent(struct lasack_queue *q, u32 bytes)
 void lasack_station_begin(struct lasack_queue *q, struct lasack_station *station)
 {
 	lasack_account_begin(q, &q->level, &station->account);
+	q->station_began = station->account.sum;
 	/* What several share is charged to newcomers when it is sent. */
 	if (station->number == LASACK_STATION_SHARED)
 		station->account.credit = 0;
@@ -283,8 +305,7 @@ void lasack_flow_admit_newcomer(struct lasack_queue *q, struct lasack_flow *flow
 	station = lasack_station_at(q, flow);
 	weight = waits ? lasack_station_sent(q, station, bytes) :
 			 lasack_station_acked(q, station, bytes);
-	lasack_account_admit(q, &q->level, &q->level.newcomers, 1, &station->account,
-			     min_t(u64, weight, U32_MAX), ahead);
+	lasack_station_admit(q, station, min_t(u64, weight, U32_MAX), ahead);
 }
 
 /* The packet was pushed out: its @bytes will not be charged. */

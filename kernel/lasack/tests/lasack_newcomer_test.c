@@ -92,9 +92,40 @@ static void lost_packets_are_no_credit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, q->level.newcomers, newcomers);
 }
 
+/*
+ * A queue begins with 32 stations that all have data, as after `tc qdisc replace`. Each uses up
+ * its credit. They competed with each other only. So who comes next waits at most until each of
+ * them was served once, not until each has had as much as all have had together.
+ */
+static void a_new_queue_owes_nothing(struct kunit *test)
+{
+	struct lasack_queue *q;
+	u32 i, waited;
+
+	q = lasack_test_reshape(test, (struct lasack_shape) { .by_station = true });
+	for (i = 0; i < 32 * 20; i++)
+		add_to(test, 1 + i % 32, data(1 + i % 32, PACKET), 1 + i % 32);
+	for (i = 0; i < 32 * 2 * LASACK_CREDIT / PACKET; i++) {
+		u32 station = serve(test);
+
+		add_to(test, station, data(station, PACKET), station);
+	}
+	KUNIT_EXPECT_EQ(test, lasack_station_at(q, known(q, 1))->account.credit, 0U);
+	add_to(test, 100, data(100, PACKET), 100);
+	for (waited = 0; waited < 32 * 200; waited++) {
+		u32 station = serve(test);
+
+		if (station == 100)
+			break;
+		add_to(test, station, data(station, PACKET), station);
+	}
+	KUNIT_EXPECT_LE(test, waited, 32U);
+}
+
 static struct kunit_case lasack_newcomer_test_cases[] = {
 	KUNIT_CASE(opened_connections_wait_together),
 	KUNIT_CASE(lost_packets_are_no_credit),
+	KUNIT_CASE(a_new_queue_owes_nothing),
 	{}
 };
 
