@@ -208,7 +208,7 @@ static struct sk_buff *ackwrr_dequeue(struct Qdisc *sch)
 {
 	struct ackwrr_sched_data *q = qdisc_priv(sch);
 
-	return inflight_serve(sch, q->below, ackwrr_choose);
+	return inflight_serve(sch, q->below, ackwrr_choose, NULL);
 }
 
 /* A new round, or nothing known and nothing charged. */

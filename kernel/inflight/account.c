@@ -24,6 +24,13 @@
  * Here no packet counts for less than 512 bytes. Otherwise one aggregate of ACKs would allow
  * more packets than the driver's own queue can hold.
  *
+ * Urgent packets, voice and video, overtake others below the discipline. So what they say is not
+ * that a station sleeps which they have overtaken. They do not count, and need not wait for room,
+ * but there are few of them: so many in a second, and a part of all others that are sent; for
+ * each station, and for all. If all packets of a download are marked, its others are sent as
+ * best effort. Else an access point that always has something to send as voice would leave the
+ * air to nobody, not to its own other queues either.
+ *
  * Pure arithmetic under the caller's lock: no packet, no timer, no clock.
  */
 #include <linux/hash.h>
@@ -37,6 +44,13 @@
 #define INFLIGHT_PROBES		8	/* places a station may be in */
 #define INFLIGHT_DOZES		2	/* how often the stall time of a dozing station is halved */
 #define INFLIGHT_PROMPT		32	/* packets in time that make up for a doze */
+
+/* Urgent packets: one in so long, and one for each so many others. Two calls have 100 in a second. */
+#define INFLIGHT_URGENT_NS	(16 * NSEC_PER_MSEC)	/* of a station */
+#define INFLIGHT_URGENT_SHARE	4U
+#define INFLIGHT_URGENT_ALL_NS	(8 * NSEC_PER_MSEC)	/* of all */
+#define INFLIGHT_URGENT_ALL_SHARE	2U
+#define INFLIGHT_URGENT_BURST	16U	/* after a pause */
 
 #define INFLIGHT_DOUBTS		10	/* at most 2^10 packets are excused in doubt */
 
@@ -139,6 +153,78 @@ static bool inflight_counts(struct inflight_account *account,
 	return false;
 }
 
+/* Fills in the ticket of a packet that does not count. */
+static void inflight_hand_down(struct inflight_account *account, struct inflight_station *station,
+			       u16 packets, u32 bytes, u64 now, struct inflight_ticket *ticket)
+{
+	ticket->station = station - account->stations;
+	ticket->urgent = 0;
+	ticket->at = now;
+	ticket->packets = packets;
+	ticket->bytes = bytes;
+	ticket->epoch = station->epoch - 1;
+
+	account->out += packets;
+	account->out_bytes += bytes;
+	station->packets += packets;
+}
+
+/* How many urgent packets could have been sent so far, had there always been some. */
+static u64 inflight_station_credits(const struct inflight_account *account, u64 now)
+{
+	return div_u64(now, INFLIGHT_URGENT_NS) + account->ordinary / INFLIGHT_URGENT_SHARE;
+}
+
+static u64 inflight_all_credits(const struct inflight_account *account, u64 now)
+{
+	return div_u64(now, INFLIGHT_URGENT_ALL_NS) +
+	       account->ordinary / INFLIGHT_URGENT_ALL_SHARE;
+}
+
+/* Of all @credits there were, after a pause a burst is left. */
+static u64 inflight_use_credits(u64 used, u64 credits, u16 packets)
+{
+	if (used + INFLIGHT_URGENT_BURST < credits)
+		used = credits - INFLIGHT_URGENT_BURST;
+	return used + packets;
+}
+
+/**
+ * inflight_account_may_hurry() - may an urgent packet be handed down as such?
+ * @account: the account
+ * @address: of its station
+ * @now: ns
+ */
+bool inflight_account_may_hurry(struct inflight_account *account, u64 address, u64 now)
+{
+	const struct inflight_station *station = inflight_account_station(account, address);
+
+	return station->urgent < inflight_station_credits(account, now) &&
+	       account->urgent < inflight_all_credits(account, now);
+}
+
+/**
+ * inflight_account_add_urgent() - an urgent packet is handed down, as such
+ * @account: the account
+ * @address: of its station
+ * @packets: 1, or the segments of a GSO packet
+ * @bytes: of the packet
+ * @now: ns
+ * @ticket: to be given to inflight_account_remove()
+ */
+void inflight_account_add_urgent(struct inflight_account *account, u64 address, u16 packets,
+				 u32 bytes, u64 now, struct inflight_ticket *ticket)
+{
+	struct inflight_station *station = inflight_account_station(account, address);
+
+	station->urgent = inflight_use_credits(station->urgent,
+					       inflight_station_credits(account, now), packets);
+	account->urgent = inflight_use_credits(account->urgent,
+					       inflight_all_credits(account, now), packets);
+	inflight_hand_down(account, station, packets, bytes, now, ticket);
+	ticket->urgent = 1;
+}
+
 /**
  * inflight_account_add() - a packet is handed down
  * @account: the account
@@ -155,15 +241,9 @@ void inflight_account_add(struct inflight_account *account,
 	struct inflight_station *station = inflight_account_station(account, address);
 	bool counts = inflight_counts(account, station);
 
-	ticket->station = station - account->stations;
-	ticket->at = now;
-	ticket->packets = packets;
-	ticket->bytes = bytes;
+	inflight_hand_down(account, station, packets, bytes, now, ticket);
 	ticket->epoch = station->epoch - !counts;
-
-	account->out += packets;
-	account->out_bytes += bytes;
-	station->packets += packets;
+	account->ordinary += packets;
 	if (!counts)
 		return;
 	/* No branch: nobody can tell which station's packet is next. */
@@ -288,6 +368,10 @@ void inflight_account_remove(struct inflight_account *account,
 	}
 	if (in_transmit)
 		return;
+	if (ticket->urgent) {
+		account->alive = now;
+		return;
+	}
 	/* A driver may give up all packets of a sleeping station at once. */
 	if (counts && inflight_is_auto(account))
 		inflight_pace_note(account, ticket, now);

@@ -18,6 +18,7 @@ struct inflight_station {
 	u64	address;
 	u64	since;		/* ns: last sign of life, or its first that counts */
 	u64	stalled_at;	/* ns: nothing of it counts since; 0: it is awake */
+	u64	urgent;		/* credits used up: see inflight_account_may_hurry() */
 	u32	packets;	/* out */
 	u32	counted;	/* of these, against the bound */
 	u32	bytes;		/* of these that count */
@@ -49,6 +50,8 @@ struct inflight_account {
 	u64	stall;		/* ns */
 	u64	stalls;		/* so far */
 	u64	alive;		/* ns: last sign of life */
+	u64	ordinary;	/* packets that were not urgent, so far */
+	u64	urgent;		/* credits that all stations together have used up */
 	/* when what was freed last had been handed down, of this station... */
 	u64	freed_at;
 	struct inflight_station	*freed_station;
@@ -65,7 +68,8 @@ struct inflight_ticket {
 	u32	bytes;
 	u32	epoch;		/* the station's, if it counts */
 	u32	number;		/* of its tracker's packets, wraps: the tracker's own */
-	u16	station;	/* its place */
+	u16	station:15,	/* its place */
+		urgent:1;	/* it may overtake what came before it */
 	u16	packets;	/* more than one if it is GSO */
 };
 
@@ -73,6 +77,9 @@ void inflight_account_init(struct inflight_account *account, u32 limit, u64 stal
 void inflight_account_set_limit(struct inflight_account *account, u32 limit);
 void inflight_account_add(struct inflight_account *account, u64 address, u16 packets,
 			  u32 bytes, u64 now, struct inflight_ticket *ticket);
+bool inflight_account_may_hurry(struct inflight_account *account, u64 address, u64 now);
+void inflight_account_add_urgent(struct inflight_account *account, u64 address, u16 packets,
+				 u32 bytes, u64 now, struct inflight_ticket *ticket);
 void inflight_account_remove(struct inflight_account *account,
 			     const struct inflight_ticket *ticket, u64 now,
 			     bool in_transmit);

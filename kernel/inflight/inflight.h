@@ -26,8 +26,18 @@ int inflight_parse_bound(const struct nlattr *attr, u32 *limit,
 			 struct netlink_ext_ack *extack);
 
 bool inflight_has_room(struct inflight *inf);
+bool inflight_passes(struct inflight *inf, const struct sk_buff *skb);
 void inflight_track(struct inflight *inf, struct sk_buff *skb);
 bool inflight_must_segment(const struct inflight *inf, struct sk_buff *skb);
+
+/* Is the next packet one that needs no room? */
+static inline bool inflight_next_passes(struct Qdisc *sch, struct inflight *inf,
+					const struct sk_buff *(*next)(struct Qdisc *sch))
+{
+	const struct sk_buff *skb = next ? next(sch) : NULL;
+
+	return skb && inflight_passes(inf, skb);
+}
 
 /**
  * inflight_serve() - the dequeue of a qdisc with a bound
@@ -35,17 +45,20 @@ bool inflight_must_segment(const struct inflight *inf, struct sk_buff *skb);
  * @inf: its tracker
  * @choose: takes the next packet out of the qdisc's own queue, or finds none;
  *	    the counts of @sch are kept here
+ * @next: finds the same packet, or NULL, and leaves it there. With it urgent packets are
+ *	  served also when there is no room. May be NULL.
  *
  * Return: the packet, or NULL: none, or no room below.
  */
 static inline struct sk_buff *inflight_serve(struct Qdisc *sch, struct inflight *inf,
-					     struct sk_buff *(*choose)(struct Qdisc *sch))
+					     struct sk_buff *(*choose)(struct Qdisc *sch),
+					     const struct sk_buff *(*next)(struct Qdisc *sch))
 {
 	struct sk_buff *skb;
 
 	if (!sch->q.qlen)
 		return NULL;
-	if (!inflight_has_room(inf)) {
+	if (!inflight_has_room(inf) && !inflight_next_passes(sch, inf, next)) {
 		qdisc_qstats_overlimit(sch);
 		return NULL;
 	}

@@ -62,7 +62,7 @@ static struct sk_buff *inflight_dequeue(struct Qdisc *sch)
 {
 	struct inflight_sched_data *q = qdisc_priv(sch);
 
-	return inflight_serve(sch, q->below, inflight_choose);
+	return inflight_serve(sch, q->below, inflight_choose, NULL);
 }
 
 static void inflight_reset(struct Qdisc *sch)

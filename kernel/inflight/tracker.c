@@ -27,6 +27,7 @@
 #include <linux/skbuff.h>
 #include <linux/slab.h>
 #include <net/sch_generic.h>
+#include "category.h"
 #include "followed.h"
 #include "inflight.h"
 #include "tracker.h"
@@ -279,11 +280,11 @@ static u64 inflight_station_of(const u8 *address)
  */
 void inflight_track(struct inflight *inf, struct sk_buff *skb)
 {
+	bool urgent, missed = false;
 	struct inflight_entry *entry;
+	u64 station = 0, now;
 	unsigned long flags;
-	bool missed = false;
 	u16 packets = 1;
-	u64 station = 0;
 
 	if (inf->account.limit == TC_INFLIGHT_OFF)
 		return;
@@ -298,7 +299,13 @@ void inflight_track(struct inflight *inf, struct sk_buff *skb)
 		missed = inflight_must_segment(inf, skb);
 	}
 
+	now = ktime_get_ns();
+	urgent = inflight_is_urgent(skb);
 	spin_lock_irqsave(&inf->lock, flags);
+	if (unlikely(urgent) && !inflight_account_may_hurry(&inf->account, station, now)) {
+		inflight_demote(skb);
+		urgent = false;
+	}
 	entry = likely(!missed) ? inflight_get_entry(inf) : NULL;
 	if (unlikely(!entry)) {
 		inf->untracked++;
@@ -311,8 +318,12 @@ void inflight_track(struct inflight *inf, struct sk_buff *skb)
 	inf->following++;
 	inf->sender = current;
 	inflight_note_batch(inf, entry->ticket.number);
-	inflight_account_add(&inf->account, station, packets, skb->len, ktime_get_ns(),
-			     &entry->ticket);
+	if (unlikely(urgent))
+		inflight_account_add_urgent(&inf->account, station, packets, skb->len, now,
+					    &entry->ticket);
+	else
+		inflight_account_add(&inf->account, station, packets, skb->len, now,
+				     &entry->ticket);
 	inflight_followed_add(entry, skb);
 	spin_unlock_irqrestore(&inf->lock, flags);
 
@@ -321,6 +332,29 @@ void inflight_track(struct inflight *inf, struct sk_buff *skb)
 	skb->slow_gro = 1;
 }
 EXPORT_SYMBOL_GPL(inflight_track);
+
+/**
+ * inflight_passes() - may the packet be handed down though there is no room?
+ * @inf: the tracker
+ * @skb: the packet that comes next
+ *
+ * Urgent packets do not fill the queues in which others wait.
+ */
+bool inflight_passes(struct inflight *inf, const struct sk_buff *skb)
+{
+	unsigned long flags;
+	bool passes;
+
+	if (!inflight_is_urgent(skb) || skb_is_gso(skb) || !inflight_has_address(skb))
+		return false;
+	spin_lock_irqsave(&inf->lock, flags);
+	passes = inflight_account_may_hurry(&inf->account,
+					    inflight_station_of(inflight_address(skb)),
+					    ktime_get_ns());
+	spin_unlock_irqrestore(&inf->lock, flags);
+	return passes;
+}
+EXPORT_SYMBOL_GPL(inflight_passes);
 
 /**
  * inflight_has_room() - may the discipline be served?

@@ -329,22 +329,30 @@ static struct lasack_flow *lasack_order_least_flow(struct lasack_queue *q)
 	}
 }
 
-/* The flow with the least sum of the station to serve. There is one. */
-static struct lasack_flow *lasack_order_least_of_station(struct lasack_queue *q)
+/* The station to serve, and of its flows the @least. There is one. */
+static struct lasack_station *lasack_order_first_station(struct lasack_queue *q,
+							 struct lasack_flow **least)
 {
 	struct lasack_station *station;
-	struct lasack_flow *least;
 	u64 key, seq;
 
 	for (;;) {
 		station = &q->stations->place[lasack_tournament_first(&q->order)];
-		least = lasack_station_least(q, station);
-		key = lasack_station_key(q, station, least);
-		seq = lasack_flow_seq(q, least);
+		*least = lasack_station_least(q, station);
+		key = lasack_station_key(q, station, *least);
+		seq = lasack_flow_seq(q, *least);
 		if (lasack_tournament_first_is(&q->order, key, seq))
-			break;
+			return station;
 		lasack_tournament_update_first(&q->order, key, seq);
 	}
+}
+
+/* The flow with the least sum of the station to serve, whose run begins. There is one. */
+static struct lasack_flow *lasack_order_least_of_station(struct lasack_queue *q)
+{
+	struct lasack_flow *least;
+	struct lasack_station *station = lasack_order_first_station(q, &least);
+
 	q->run = station;
 	q->run_left = q->quantum;
 	lasack_level_note(q, &q->level,
@@ -382,6 +390,22 @@ struct lasack_flow *lasack_order_next(struct lasack_queue *q)
 	flow = lasack_order_least_flow(q);
 	lasack_level_note(q, &q->level, &flow->account);
 	return flow;
+}
+
+/**
+ * lasack_order_first() - the flow that lasack_order_next() is going to choose
+ * @q: the queue; it has packets
+ */
+struct lasack_flow *lasack_order_first(struct lasack_queue *q)
+{
+	struct lasack_flow *least;
+
+	if (!lasack_is_grouped(q))
+		return lasack_order_least_flow(q);
+	if (q->run_left > 0 && rb_first_cached(&q->run->flows))
+		return lasack_station_least(q, q->run);
+	lasack_order_first_station(q, &least);
+	return least;
 }
 
 /* There are packets, and a floor. */

@@ -25,6 +25,7 @@ struct lasack_flow *lasack_queue_add(struct lasack_queue *q, struct sk_buff *skb
 void lasack_queue_add_more(struct lasack_queue *q, struct lasack_flow *flow,
 			   struct sk_buff *skb, const struct tcp_segment *seg, u32 payload);
 struct sk_buff *lasack_queue_serve(struct lasack_queue *q);
+const struct sk_buff *lasack_queue_next(struct lasack_queue *q);
 struct sk_buff *lasack_queue_push_out(struct lasack_queue *q);
 
 u64 lasack_queue_percentile(const struct lasack_queue *q, u32 percent);

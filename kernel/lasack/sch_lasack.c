@@ -214,13 +214,21 @@ static struct sk_buff *lasack_choose(struct Qdisc *sch)
 	return skb;
 }
 
+/* The packet that lasack_choose() takes, unless the AQM discards it. */
+static const struct sk_buff *lasack_next(struct Qdisc *sch)
+{
+	struct lasack_sched_data *q = qdisc_priv(sch);
+
+	return lasack_queue_next(q->queue);
+}
+
 static struct sk_buff *lasack_dequeue(struct Qdisc *sch)
 {
 	struct lasack_sched_data *q = qdisc_priv(sch);
 	struct sk_buff *skb;
 
 	if (q->config.inflight != TC_INFLIGHT_OFF)
-		return inflight_serve(sch, q->below, lasack_choose);
+		return inflight_serve(sch, q->below, lasack_choose, lasack_next);
 	if (!sch->q.qlen)
 		return NULL;
 	skb = lasack_choose(sch);

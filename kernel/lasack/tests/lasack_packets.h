@@ -89,9 +89,16 @@ static inline u32 taken(struct sk_buff *skb)
 	return mark;
 }
 
+/* Without a floor and an AQM it is known before which packet comes next. */
 static inline u32 serve(struct kunit *test)
 {
-	return taken(lasack_queue_serve(test->priv));
+	struct lasack_queue *q = test->priv;
+	const struct sk_buff *next = lasack_queue_next(q);
+	struct sk_buff *skb = lasack_queue_serve(q);
+
+	if (!q->shape.floor && !q->shape.aqm)
+		KUNIT_EXPECT_PTR_EQ(test, next, (const struct sk_buff *)skb);
+	return taken(skb);
 }
 
 static inline u32 push_out(struct kunit *test)
