@@ -45,7 +45,7 @@
 #define INFLIGHT_DOZES		2	/* how often the stall time of a dozing station is halved */
 #define INFLIGHT_PROMPT		32	/* packets in time that make up for a doze */
 
-/* Urgent packets: one in so long, and one for each so many others. Two calls have 100 in a second. */
+/* Urgent packets: one in so long, and one for each so many others. A call has 50 in a second. */
 #define INFLIGHT_URGENT_NS	(16 * NSEC_PER_MSEC)	/* of a station */
 #define INFLIGHT_URGENT_SHARE	4U
 #define INFLIGHT_URGENT_ALL_NS	(8 * NSEC_PER_MSEC)	/* of all */

@@ -84,6 +84,7 @@ def flow_words(flowgen: str, flow: Flow, host: str, t0: float, record: str) -> l
     words = [flowgen, command, "--id", flow.id]
     words += ["--host", host, "--port", str(PORT)]
     words += ["--start-at", f"{t0 + flow.start_s:.9f}", "--out", record]
+    words += ["--dscp", str(flow.dscp)] if flow.dscp is not None else []
     if flow.pulse:
         words += [] if flow.bursts else ["--count", str(flow.count)]
         words += ["--every", str(flow.every_s)]

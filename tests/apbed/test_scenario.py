@@ -192,6 +192,8 @@ def test_edca_has_categories_for_32_radios(tmp_path: Path) -> None:
         ('dir = "up"', 'dir = "pulse"', "flow 1: every_s is missing; a pulse flow needs"),
         ('dir = "up"', 'dir = "up"\nlate_s = 1', "flow 1: late_s: expected only for datagrams"),
         ('dir = "up"', f'dir = "ping"\n{FRAMES}', "flow 1: datagrams: expected 1"),
+        ('dir = "up"', 'dir = "up"\ndscp = "VO"', "flow 1: dscp = 'VO': expected one of BE, CS1"),
+        ('dir = "up"', 'dir = "quic_up"\ndscp = "EF"', "flow 1: dscp: expected only for TCP"),
         ('dir = "up"', 'dir = "up"\nrate = 3', "flow 1: unknown key 'rate'"),
         ('dir = "up"', 'dir = "up"\nrenew_s = 0', "flow 1: renew_s: expected more than 0"),
         ('dir = "up"', 'dir = "pulse"\nrenew_s = 1', "flow 1: renew_s: expected more"),
@@ -369,6 +371,14 @@ def test_datagrams_end_a_second_before_the_run(tmp_path: Path) -> None:
     assert (flow.count, flow.datagrams, flow.late_s) == (250, 3, 0.05)
     with pytest.raises(ApbedError, match="flow 1: count: expected at least 1"):
         load(tmp_path, text, "duration_s=5")
+
+
+def test_marks_have_the_names_of_their_rfcs(tmp_path: Path) -> None:
+    """RFC 2474: CS6 is 110000; 2597: AF41 is 100010; 3246: EF is 101110; 8622: LE is 000001."""
+    for name, dscp in {"BE": 0, "CS6": 0b110000, "AF41": 0b100010, "EF": 0b101110, "LE": 1}.items():
+        text = CELL.replace('dir = "up"', f'dir = "up"\ndscp = "{name}"')
+        (flow,) = load(tmp_path, text).runs[0].plan.flows
+        assert flow.dscp == dscp
 
 
 def test_an_automatic_bound_is_inflights_own(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "die.h"
+#include "dscp.h"
 #include "flow.h"
 #include "request.h"
 
@@ -203,10 +204,13 @@ static int socket_error(int fd)
 	return error;
 }
 
-static int set_congestion_control(const struct flow *flow)
+/* What the plan says of the socket. */
+static int set_up(const struct flow *flow)
 {
 	const char *name = flow->plan.congestion_control;
 
+	if (dscp_set(flow->act.fd, flow->plan.dscp))
+		return -1;
 	if (!name[0] || !flow->rec.sender)
 		return 0;
 	return setsockopt(flow->act.fd, IPPROTO_TCP, TCP_CONGESTION, name,
@@ -349,8 +353,8 @@ static void receive_request(struct loop *loop, struct flow *flow)
 		flow->deadline = now + flow->plan.duration_ns;
 	flow->next_sample = next_sample(loop, flow, now);
 	set_wake(flow);
-	if (set_congestion_control(flow))
-		fail(loop, flow, "congestion control not available", errno);
+	if (set_up(flow))
+		fail(loop, flow, "congestion control or DSCP not available", errno);
 	else
 		begin_transfer(loop, flow);
 }
@@ -403,8 +407,8 @@ static void open_connection(struct loop *loop, struct flow *flow, int64_t now)
 	}
 	flow->phase = CONNECTING;
 	flow->act.fd = fd;
-	if (set_congestion_control(flow)) {
-		fail(loop, flow, "congestion control not available", errno);
+	if (set_up(flow)) {
+		fail(loop, flow, "congestion control or DSCP not available", errno);
 		return;
 	}
 	if (connect(fd, peer, flow->plan.peer_length) && errno != EINPROGRESS) {

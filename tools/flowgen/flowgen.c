@@ -18,6 +18,7 @@
 
 #include "arrivals.h"
 #include "die.h"
+#include "dscp.h"
 #include "flow.h"
 #include "loop.h"
 #include "pages.h"
@@ -34,7 +35,7 @@
 struct options {
 	const char *id, *host, *port, *bind, *dir, *seconds, *bytes, *count;
 	const char *every, *start_at, *cc, *interval, *out, *list, *dev;
-	const char *datagrams, *echo, *pages, *bursts, *window;
+	const char *datagrams, *echo, *pages, *bursts, *window, *dscp;
 };
 
 static void __attribute__((noreturn, format(printf, 1, 2)))
@@ -124,6 +125,11 @@ static void copy_id(char *to, const char *id)
 	strcpy(to, id);
 }
 
+static uint8_t dscp(const struct options *opt)
+{
+	return opt->dscp ? parse_count("--dscp", opt->dscp, 0, DSCP_MAX) : 0;
+}
+
 static int64_t start_time(const struct options *opt)
 {
 	return opt->start_at ? parse_seconds("--start-at", opt->start_at, 1) : 0;
@@ -170,6 +176,7 @@ static void command_run(struct loop *loop, const struct options *opt)
 	else if (opt->id || opt->dir || opt->seconds || opt->bytes)
 		misuse("--list and --pages say what --id, --dir, --seconds and --bytes would");
 	plan.start_ns = start_time(opt);
+	plan.dscp = dscp(opt);
 	if (opt->cc) {
 		if (!opt->cc[0] || strlen(opt->cc) >= CC_MAX)
 			misuse("--cc %s: not the name of a congestion control", opt->cc);
@@ -210,6 +217,7 @@ static void command_pulse(struct loop *loop, const struct options *opt)
 				 sizeof(struct pulse_header) + strlen(plan.id),
 				 PULSE_MAX);
 	plan.start_ns = start_time(opt);
+	plan.dscp = dscp(opt);
 	resolve(opt, SOCK_DGRAM, &plan.peer, &plan.peer_length);
 	pulse_start(loop, &plan);
 }
@@ -248,8 +256,8 @@ static const struct command {
 	const char *options;		/* the ones it takes */
 } commands[] = {
 	{ "serve", command_serve, "pbIoh" },
-	{ "run", command_run, "icpdtnlPTCIoh" },
-	{ "pulse", command_pulse, "icpNBEnMeTIoh" },
+	{ "run", command_run, "icpdtnlPTCQIoh" },
+	{ "pulse", command_pulse, "icpNBEnMeTQIoh" },
 	{ "quic", command_quic, "icpdtnWTIoh" },
 	{ "tap", command_tap, "DIoh" },
 };
@@ -267,7 +275,7 @@ static void parse_options(const struct command *command, int argc, char **argv,
 		{ "cc", 1, NULL, 'C' }, { "interval", 1, NULL, 'I' },
 		{ "datagrams", 1, NULL, 'M' }, { "echo", 0, NULL, 'e' },
 		{ "pages", 1, NULL, 'P' }, { "bursts", 1, NULL, 'B' },
-		{ "window", 1, NULL, 'W' },
+		{ "window", 1, NULL, 'W' }, { "dscp", 1, NULL, 'Q' },
 		{ "out", 1, NULL, 'o' }, { "help", 0, NULL, 'h' },
 		{ },
 	};
@@ -279,7 +287,7 @@ static void parse_options(const struct command *command, int argc, char **argv,
 		['I'] = &opt->interval, ['o'] = &opt->out, ['D'] = &opt->dev,
 		['M'] = &opt->datagrams, ['e'] = &opt->echo,
 		['P'] = &opt->pages, ['B'] = &opt->bursts,
-		['W'] = &opt->window,
+		['W'] = &opt->window, ['Q'] = &opt->dscp,
 	};
 	int c, i;
 

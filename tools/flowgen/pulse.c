@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "die.h"
+#include "dscp.h"
 #include "flow.h"
 #include "pulse.h"
 
@@ -235,7 +236,7 @@ void pulse_start(struct loop *loop, const struct pulse_plan *plan)
 		pulse->act.wake_ns += pulse->burst->offset_ns;
 	pulse->act.fd = socket(plan->peer.ss_family,
 			       SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (pulse->act.fd < 0 ||
+	if (pulse->act.fd < 0 || dscp_set(pulse->act.fd, plan->dscp) ||
 	    connect(pulse->act.fd, (const struct sockaddr *)&plan->peer,
 		    plan->peer_length))
 		die(errno, "pulse %s: cannot reach the host", plan->id);

@@ -44,6 +44,7 @@ struct pulse_plan {
 	uint32_t count;			/* frames */
 	uint32_t datagrams;		/* of each frame */
 	uint32_t bytes;			/* UDP payload of each datagram */
+	uint8_t dscp;			/* 0: not marked */
 	bool echo;			/* a ping: the other end answers each */
 	const struct pulse_burst *bursts;	/* NULL: one frame every every_ns */
 	struct sockaddr_storage peer;

@@ -6,6 +6,7 @@
 #include <endian.h>
 #include <string.h>
 
+#include "dscp.h"
 #include "request.h"
 
 #define REQUEST_MAGIC	0x666c6f77U	/* "flow" */
@@ -17,6 +18,7 @@ void request_compose(struct request *req, const struct flow_plan *plan, int64_t 
 		.magic = htobe32(REQUEST_MAGIC),
 		.version = REQUEST_VERSION,
 		.dir = plan->dir,
+		.dscp = plan->dscp,
 		.bytes = htobe64(plan->bytes),
 	};
 	if (!plan->bytes)
@@ -32,7 +34,7 @@ bool request_adopt(const struct request *req, struct flow_plan *plan)
 
 	plan->bytes = be64toh(req->bytes);
 	if (req->magic != htobe32(REQUEST_MAGIC) || req->dir > DIR_DOWN ||
-	    req->version != REQUEST_VERSION ||
+	    req->version != REQUEST_VERSION || req->dscp > DSCP_MAX ||
 	    !duration == !plan->bytes || duration > INT64_MAX / 2)
 		return false;
 	memcpy(plan->id, req->id, ID_MAX);
@@ -40,6 +42,7 @@ bool request_adopt(const struct request *req, struct flow_plan *plan)
 		return false;
 	memcpy(plan->congestion_control, req->congestion_control, CC_MAX);
 	plan->dir = req->dir;
+	plan->dscp = req->dscp;
 	plan->duration_ns = duration;
 	return true;
 }

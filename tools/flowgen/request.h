@@ -10,7 +10,8 @@ struct request {
 	uint32_t magic;
 	uint8_t version;
 	uint8_t dir;
-	uint16_t reserved;
+	uint8_t dscp;
+	uint8_t reserved;
 	uint64_t duration_ns;		/* what is left of it; 0: by bytes */
 	uint64_t bytes;
 	char id[ID_MAX];

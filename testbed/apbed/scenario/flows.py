@@ -11,7 +11,7 @@ from typing import Any
 
 from apbed.errors import ApbedError
 from apbed.scenario import datagrams
-from apbed.scenario.keys import FLOW_KEYS, QUIC, SLEEP_KEYS, checked
+from apbed.scenario.keys import DSCP, FLOW_KEYS, QUIC, SLEEP_KEYS, checked
 from apbed.scenario.plan import Flow, Sleep
 
 Table = dict[str, Any]
@@ -132,6 +132,8 @@ def _connection(number: int, table: Table, cell: Cell) -> list[Flow]:
             raise ApbedError(f"id = {values['id']!r}: expected letters, digits, - . _, at most 32")
         cell.check_station(values["station"])
         every_s = values.pop("renew_s", None)
+        if mark := values.get("dscp"):
+            values["dscp"] = DSCP[mark]
         values = {"start_s": 0.0} | _with_transport(values, cell.quic_window or None) | spoken
         flow = Flow(**values)
         if every_s is not None and (flow.pulse or not every_s):
@@ -167,6 +169,8 @@ def _complete(flow: Flow, duration_s: float) -> Flow:
         if flow.dir == "ping" and (flow.datagrams or 1) > 1:
             raise ApbedError("datagrams: expected 1 with dir = 'ping', which sends them singly")
         return flow
+    if flow.dscp is not None and flow.quic_bytes:
+        raise ApbedError("dscp: expected only for TCP and for datagrams, not with QUIC")
     for key in ("datagrams", "late_s"):
         if getattr(flow, key) is not None:
             raise ApbedError(f"{key}: expected only for datagrams: pulse, pulse_down or ping")

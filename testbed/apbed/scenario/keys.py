@@ -49,6 +49,10 @@ class Key:
 RATED = ("udp", "udp_down", "voice", "voice_down")
 # Connections over UDP that react as QUIC does, and their direction.
 QUIC = {"quic_up": "up", "quic_down": "down"}
+# Names of the differentiated services field (RFC 2474, 2597, 3246, 5865, 8622).
+DSCP = {"BE": 0} | {f"CS{k}": 8 * k for k in range(1, 8)}
+DSCP |= {f"AF{k}{drop}": 8 * k + 2 * drop for k in range(1, 5) for drop in range(1, 4)}
+DSCP |= {"EF": 46, "VA": 44, "LE": 1}
 # Seconds are virtual. `ap` is the access point's device, `station` each station's.
 KEYS: dict[str, Key] = {
     "schema": Key(int, low=1, high=1),
@@ -143,6 +147,7 @@ FLOW_KEYS: dict[str, Key] = {
     "every_s": Key(float, 0.0, 0, 86400),
     "datagrams": Key(int, 1, 1, 1000),
     "late_s": Key(float, 0.0, 0, 86400),
+    "dscp": Key(str, "BE", choices=tuple(DSCP)),
     "rate_mbps": Key(float, 0.0, 0, 10000),  # of what a rate describes; no flow has these five
     "rate_kbps": Key(float, 0.0, 0, 10_000_000),
     "on_s": Key(float, 0.0, 0, 86400),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import signal
 import socket
 import struct
@@ -277,7 +278,46 @@ MISUSE = [
     ([*RUN, "--bytes", "1", "-x"], "-x is not an option"),
     ([*PULSE, "--count", "5", "--every", "1", "--bytes", "16"], "--bytes 16"),
     ([*PULSE, "--count", "0", "--every", "1", "--bytes", "160"], "--count 0"),
+    ([*RUN, "--bytes", "1", "--dscp", "64"], "--dscp 64: give a whole number from 0 to 63"),
+    ([*QUIC, "--seconds", "1", "--dscp", "46"], "quic takes no --dscp"),
 ]
+
+
+@contextlib.contextmanager
+def sniffed(port: int) -> Iterator[set[tuple[str, int, int]]]:
+    """What goes over the loopback to and from a port meanwhile: protocol, way and DS field."""
+    seen: set[tuple[str, int, int]] = set()
+    with socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(0x0003)) as packets:
+        packets.bind(("lo", 0))
+        packets.settimeout(0.2)
+        yield seen
+        with contextlib.suppress(TimeoutError):
+            while True:
+                packet = packets.recv(65535)
+                transport = packet[(packet[0] & 15) * 4 :]
+                ports = struct.unpack("!HH", transport[:4])
+                if port in ports and (protocol := {6: "tcp", 17: "udp"}.get(packet[9])):
+                    seen.add((protocol, ports.index(port), packet[1]))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may listen to the loopback")
+@pytest.mark.parametrize("direction", ["up", "down"])
+def test_both_ends_of_a_flow_are_marked(server: Server, direction: str) -> None:
+    """EF is 46 (RFC 3246), so the DS field is 184; ECN is left alone. The handshake's answer,
+    which the server's kernel makes before it knows, is not marked."""
+    with sniffed(server.port) as seen:
+        server.run("--id", "f", "--dir", direction, "--bytes", "100k", "--dscp", "46")
+    assert seen - {("tcp", 0, 0)} == {("tcp", 0, 184), ("tcp", 1, 184)}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may listen to the loopback")
+def test_datagrams_are_marked_if_asked(server: Server) -> None:
+    """CS6 is 48 (RFC 2474)."""
+    words = ["--id", "p", "--count", "3", "--every", "0.01", "--bytes", "100"]
+    with sniffed(server.port) as seen:
+        execute(server.client("pulse", *words))
+        execute(server.client("pulse", *words, "--dscp", "48"))
+    assert seen == {("udp", 1, 0), ("udp", 1, 192)}
 
 
 @pytest.mark.parametrize(("words", "reason"), MISUSE)

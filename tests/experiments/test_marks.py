@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Marks: who says that a download is voice gains nothing by it, and a call that is one is quick.
+
+The bars are those of the house: shares within 5 %, and of a call's datagrams no more than one in a
+thousand later than 50 ms.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.experiments.campaign import Run, carried_out
+
+pytestmark = pytest.mark.usefixtures("lab_kernel")
+
+FAIR = 0.05
+MARKED = """\
+schema = 1
+name = "all-marked"
+title = "Eight downloads marked as voice beside an upload"
+duration_s = 20.0
+warmup_s = 5.0
+
+[medium]
+phy = "hrdsss-11"
+retry = 7
+edca = "hostapd"
+
+[ap]
+qdisc = "lasack"
+radio = "queues"
+
+[station]
+count = 9
+
+[[flow]]
+id = "up"
+station = "sta9"
+dir = "up"
+"""
+
+
+def goodput(run: Run) -> dict[str, float]:
+    """Mb/s of each connection."""
+    return {
+        flow["id"]: flow["goodput_mbps"] for flow in run["flows"] if flow["dir"] in ("up", "down")
+    }
+
+
+def test_one_marked_download_has_its_share(tmp_path: Path) -> None:
+    (run,) = carried_out(
+        "marks", tmp_path / "out", "seed=1", "duration_s=20", "warmup_s=5", 'case=["lasack"]'
+    )
+    shares = goodput(run)
+    assert len(shares) == 4
+    mean = sum(shares.values()) / len(shares)
+    assert shares["marked"] <= mean * (1 + FAIR)
+    assert min(shares.values()) >= mean * (1 - FAIR)
+    (call,) = [flow for flow in run["flows"] if flow["id"] == "call"]
+    assert call["late_frames"]["share"] <= 0.001
+
+
+def test_eight_marked_downloads_leave_an_upload_its_share(tmp_path: Path) -> None:
+    (tmp_path / "cell.toml").write_text(
+        MARKED
+        + "".join(
+            f'[[flow]]\nid = "down{k}"\nstation = "sta{k}"\ndir = "down"\ndscp = "CS6"\n'
+            for k in range(1, 9)
+        )
+    )
+    (run,) = carried_out(tmp_path / "cell.toml", tmp_path / "out")
+    shares = goodput(run)
+    assert len(shares) == 9
+    assert shares["up"] >= sum(shares.values()) / 9 * (1 - FAIR)
