@@ -24,12 +24,11 @@
  * Here no packet counts for less than 512 bytes. Otherwise one aggregate of ACKs would allow
  * more packets than the driver's own queue can hold.
  *
- * Urgent packets, voice and video, overtake others below the discipline. So what they say is not
- * that a station sleeps which they have overtaken. They do not count, and need not wait for room,
- * but there are few of them: so many in a second, and a part of all others that are sent; for
- * each station, and for all. If all packets of a download are marked, its others are sent as
- * best effort. Else an access point that always has something to send as voice would leave the
- * air to nobody, not to its own other queues either.
+ * Urgent packets, voice and video, overtake others below the discipline. So if they are freed,
+ * this does not mean that a station sleeps whose packets came earlier. They do not count, and need
+ * not wait for room. But a station has few of them. If it has more, as a download has that says it
+ * is voice, all are sent as best effort until it pauses. Else an access point that always has
+ * something to send as voice would leave the air to nobody, not to its own other queues either.
  *
  * Pure arithmetic under the caller's lock: no packet, no timer, no clock.
  */
@@ -45,12 +44,15 @@
 #define INFLIGHT_DOZES		2	/* how often the stall time of a dozing station is halved */
 #define INFLIGHT_PROMPT		32	/* packets in time that make up for a doze */
 
-/* Urgent packets: one in so long, and one for each so many others. A call has 50 in a second. */
-#define INFLIGHT_URGENT_NS	(16 * NSEC_PER_MSEC)	/* of a station */
-#define INFLIGHT_URGENT_SHARE	4U
-#define INFLIGHT_URGENT_ALL_NS	(8 * NSEC_PER_MSEC)	/* of all */
-#define INFLIGHT_URGENT_ALL_SHARE	2U
-#define INFLIGHT_URGENT_BURST	16U	/* after a pause */
+/*
+ * A station's urgent bytes: a call of 50 packets in a second, or a sixteenth of what the device
+ * sends at best. No packet is shorter than INFLIGHT_AUTO_SHORT.
+ */
+#define INFLIGHT_HASTE_LEAST	(INFLIGHT_AUTO_SHORT / 16)	/* bytes in a ms */
+#define INFLIGHT_HASTE_SHARE	16U
+#define INFLIGHT_HASTE_MS	256U	/* so much at once */
+#define INFLIGHT_HASTE_MAX	64U	/* packets out, of all stations */
+#define INFLIGHT_CALM_NS	NSEC_PER_SEC	/* the pause after too many */
 
 #define INFLIGHT_DOUBTS		10	/* at most 2^10 packets are excused in doubt */
 
@@ -169,60 +171,88 @@ static void inflight_hand_down(struct inflight_account *account, struct inflight
 	station->packets += packets;
 }
 
-/* How many urgent packets could have been sent so far, had there always been some. */
-static u64 inflight_station_credits(const struct inflight_account *account, u64 now)
+/* As inflight_account_station(), but nobody loses a place; NULL: it has none. */
+static const struct inflight_station *
+inflight_account_find(const struct inflight_account *account, u64 address)
 {
-	return div_u64(now, INFLIGHT_URGENT_NS) + account->ordinary / INFLIGHT_URGENT_SHARE;
+	u32 first = hash_64(address, INFLIGHT_STATION_BITS), i;
+	const struct inflight_station *station;
+
+	for (i = 0; i < INFLIGHT_PROBES; i++) {
+		station = &account->stations[(first + i) % ARRAY_SIZE(account->stations)];
+		if (station->address == address)
+			return station;
+	}
+	return NULL;
 }
 
-static u64 inflight_all_credits(const struct inflight_account *account, u64 now)
+/* Urgent bytes that each station may have in a ms. */
+static u32 inflight_haste_rate(const struct inflight_account *account)
 {
-	return div_u64(now, INFLIGHT_URGENT_ALL_NS) +
-	       account->ordinary / INFLIGHT_URGENT_ALL_SHARE;
+	u32 best = inflight_is_auto(account) ? account->dql.min_limit : 0;
+
+	return max_t(u32, INFLIGHT_HASTE_LEAST, best / (INFLIGHT_AUTO_NS / NSEC_PER_MSEC) /
+		     INFLIGHT_HASTE_SHARE);
 }
 
-/* Of all @credits there were, after a pause a burst is left. */
-static u64 inflight_use_credits(u64 used, u64 credits, u16 packets)
+/* How many bytes of the station may hurry now. */
+static u32 inflight_haste(const struct inflight_account *account,
+			  const struct inflight_station *station, u64 now)
 {
-	if (used + INFLIGHT_URGENT_BURST < credits)
-		used = credits - INFLIGHT_URGENT_BURST;
-	return used + packets;
+	u32 rate = inflight_haste_rate(account);
+	u64 ms = div_u64(now - station->hurried, NSEC_PER_MSEC);
+
+	return min_t(u64, station->haste + min_t(u64, ms, INFLIGHT_HASTE_MS) * rate,
+		     INFLIGHT_HASTE_MS * rate);
 }
 
 /**
  * inflight_account_may_hurry() - may an urgent packet be handed down as such?
  * @account: the account
  * @address: of its station
+ * @bytes: of the packet
  * @now: ns
  */
-bool inflight_account_may_hurry(struct inflight_account *account, u64 address, u64 now)
+bool inflight_account_may_hurry(const struct inflight_account *account, u64 address,
+				u32 bytes, u64 now)
 {
-	const struct inflight_station *station = inflight_account_station(account, address);
+	const struct inflight_station *station = inflight_account_find(account, address);
 
-	return station->urgent < inflight_station_credits(account, now) &&
-	       account->urgent < inflight_all_credits(account, now);
+	if (account->urgent >= INFLIGHT_HASTE_MAX)
+		return false;
+	if (!station)
+		return true;
+	if (station->calm && now - station->hurried < INFLIGHT_CALM_NS)
+		return false;
+	return inflight_haste(account, station, now) >= max(bytes, INFLIGHT_AUTO_SHORT);
 }
 
 /**
- * inflight_account_add_urgent() - an urgent packet is handed down, as such
+ * inflight_account_add_urgent() - an urgent packet is handed down, if it may be
  * @account: the account
  * @address: of its station
- * @packets: 1, or the segments of a GSO packet
- * @bytes: of the packet
+ * @bytes: of the packet, no GSO packet
  * @now: ns
  * @ticket: to be given to inflight_account_remove()
+ *
+ * Return: false if its station has had too many. Then it is to be sent as any other.
  */
-void inflight_account_add_urgent(struct inflight_account *account, u64 address, u16 packets,
-				 u32 bytes, u64 now, struct inflight_ticket *ticket)
+bool inflight_account_add_urgent(struct inflight_account *account, u64 address, u32 bytes,
+				 u64 now, struct inflight_ticket *ticket)
 {
+	bool may = inflight_account_may_hurry(account, address, bytes, now);
 	struct inflight_station *station = inflight_account_station(account, address);
 
-	station->urgent = inflight_use_credits(station->urgent,
-					       inflight_station_credits(account, now), packets);
-	account->urgent = inflight_use_credits(account->urgent,
-					       inflight_all_credits(account, now), packets);
-	inflight_hand_down(account, station, packets, bytes, now, ticket);
+	station->haste = inflight_haste(account, station, now);
+	station->hurried = now;
+	station->calm = !may;
+	if (!may)
+		return false;
+	station->haste -= min(station->haste, max(bytes, INFLIGHT_AUTO_SHORT));
+	inflight_hand_down(account, station, 1, bytes, now, ticket);
 	ticket->urgent = 1;
+	account->urgent++;
+	return true;
 }
 
 /**
@@ -243,7 +273,6 @@ void inflight_account_add(struct inflight_account *account,
 
 	inflight_hand_down(account, station, packets, bytes, now, ticket);
 	ticket->epoch = station->epoch - !counts;
-	account->ordinary += packets;
 	if (!counts)
 		return;
 	/* No branch: nobody can tell which station's packet is next. */
@@ -366,12 +395,9 @@ void inflight_account_remove(struct inflight_account *account,
 		if (inflight_is_auto(account))
 			dql_completed(&account->dql, ticket->bytes);
 	}
-	if (in_transmit)
+	account->urgent -= ticket->urgent;
+	if (in_transmit || ticket->urgent)
 		return;
-	if (ticket->urgent) {
-		account->alive = now;
-		return;
-	}
 	/* A driver may give up all packets of a sleeping station at once. */
 	if (counts && inflight_is_auto(account))
 		inflight_pace_note(account, ticket, now);

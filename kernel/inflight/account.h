@@ -18,13 +18,16 @@ struct inflight_station {
 	u64	address;
 	u64	since;		/* ns: last sign of life, or its first that counts */
 	u64	stalled_at;	/* ns: nothing of it counts since; 0: it is awake */
-	u64	urgent;		/* credits used up: see inflight_account_may_hurry() */
+	/* urgent packets, see inflight_account_may_hurry(): */
+	u64	hurried;	/* ns: when the last one asked */
+	u32	haste;		/* bytes that may hurry, as of then */
 	u32	packets;	/* out */
 	u32	counted;	/* of these, against the bound */
 	u32	bytes;		/* of these that count */
 	u32	epoch;		/* packets of an earlier one do not count */
 	u8	dozes;		/* seen lately, up to INFLIGHT_DOZES */
 	u8	prompt;		/* packets in time since */
+	bool	calm;		/* it had too many urgent packets, and has not paused since */
 } ____cacheline_aligned;
 
 /* What leaves in INFLIGHT_AUTO_NS at best, in this second and the one before. */
@@ -50,8 +53,7 @@ struct inflight_account {
 	u64	stall;		/* ns */
 	u64	stalls;		/* so far */
 	u64	alive;		/* ns: last sign of life */
-	u64	ordinary;	/* packets that were not urgent, so far */
-	u64	urgent;		/* credits that all stations together have used up */
+	u32	urgent;		/* packets out that do not count because they are */
 	/* when what was freed last had been handed down, of this station... */
 	u64	freed_at;
 	struct inflight_station	*freed_station;
@@ -77,9 +79,10 @@ void inflight_account_init(struct inflight_account *account, u32 limit, u64 stal
 void inflight_account_set_limit(struct inflight_account *account, u32 limit);
 void inflight_account_add(struct inflight_account *account, u64 address, u16 packets,
 			  u32 bytes, u64 now, struct inflight_ticket *ticket);
-bool inflight_account_may_hurry(struct inflight_account *account, u64 address, u64 now);
-void inflight_account_add_urgent(struct inflight_account *account, u64 address, u16 packets,
-				 u32 bytes, u64 now, struct inflight_ticket *ticket);
+bool inflight_account_may_hurry(const struct inflight_account *account, u64 address,
+				u32 bytes, u64 now);
+bool inflight_account_add_urgent(struct inflight_account *account, u64 address, u32 bytes,
+				 u64 now, struct inflight_ticket *ticket);
 void inflight_account_remove(struct inflight_account *account,
 			     const struct inflight_ticket *ticket, u64 now,
 			     bool in_transmit);

@@ -1,33 +1,45 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which packets Wi-Fi sends before others: those of the access categories voice and video.
+ * Which packets Wi-Fi may send before others: those of the access categories voice and video.
  *
  * Principle: mac80211 chooses the category by the packet's DSCP, or by its priority if a program
- * has set that to 256 and more (cfg80211_classify8021d()). It does so below the discipline, so
- * the same is done here. A QoS map that hostapd hands out is not known: what it makes of a DSCP
- * may be another category. Then a packet is taken for urgent that is not, or the other way.
+ * has set that to 256 and more (cfg80211_classify8021d()). It may do so below the discipline, so
+ * a guess is made here. DSCP 24 to 31 are video on newer kernels for some values, and by the QoS map
+ * that OpenWrt hands out. Who is taken for urgent and is not gains little: few such packets do not
+ * count. Who is urgent and not taken for it could leave the others no air.
  */
 #include <linux/if_ether.h>
+#include <linux/if_vlan.h>
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
 #include "category.h"
 
 #define INFLIGHT_UP_FORCED	256U	/* priority: the user priority, and this */
 #define INFLIGHT_UP_VIDEO	4U	/* this user priority and higher: video, voice */
-#define INFLIGHT_UP_SHIFT	5	/* it is the upper bits of the DS field */
-#define INFLIGHT_BEST_EFFORT	2U	/* the queue of a device that has one for each category */
+#define INFLIGHT_DSCP_VIDEO	24U	/* likewise: CS3 and higher */
+#define INFLIGHT_DSCP_SHIFT	2	/* below it are the bits of ECN */
 
-static u8 inflight_ds_field(const struct sk_buff *skb)
+static bool inflight_is_marked(const struct sk_buff *skb)
 {
-	u8 head[2];
+	u8 head[2], field;
 	const u8 *found;
 
-	if (skb->protocol != htons(ETH_P_IP) && skb->protocol != htons(ETH_P_IPV6))
-		return 0;
+	switch (skb->protocol) {
+	case htons(ETH_P_IP):
+	case htons(ETH_P_IPV6):
+		break;
+	case htons(ETH_P_80221):
+	case htons(ETH_P_MPLS_UC):
+	case htons(ETH_P_MPLS_MC):
+		return true;
+	default:
+		return false;
+	}
 	found = skb_header_pointer(skb, skb_network_offset(skb), sizeof(head), head);
 	if (!found)
-		return 0;
-	return skb->protocol == htons(ETH_P_IP) ? found[1] : found[0] << 4 | found[1] >> 4;
+		return false;
+	field = skb->protocol == htons(ETH_P_IP) ? found[1] : found[0] << 4 | found[1] >> 4;
+	return field >> INFLIGHT_DSCP_SHIFT >= INFLIGHT_DSCP_VIDEO;
 }
 
 /**
@@ -42,7 +54,8 @@ bool inflight_is_urgent(const struct sk_buff *skb)
 
 		if (forced < 8)
 			return forced >= INFLIGHT_UP_VIDEO;
-		return inflight_ds_field(skb) >> INFLIGHT_UP_SHIFT >= INFLIGHT_UP_VIDEO;
+		/* With a VLAN tag, what is below it is not looked at. */
+		return !skb_vlan_tag_present(skb) && inflight_is_marked(skb);
 	}
 #endif
 	return false;
@@ -51,10 +64,16 @@ bool inflight_is_urgent(const struct sk_buff *skb)
 /**
  * inflight_demote() - an urgent packet is sent as any other
  * @skb: the packet; its DSCP stays
+ *
+ * A driver with a queue for each category has chosen one, and a priority that it may use as an
+ * index. So it chooses again. With a single queue it is going to look at the priority only below.
  */
 void inflight_demote(struct sk_buff *skb)
 {
+	struct net_device *dev = skb->dev;
+
 	skb->priority = INFLIGHT_UP_FORCED;
-	if (skb->dev->real_num_tx_queues > INFLIGHT_BEST_EFFORT)
-		skb_set_queue_mapping(skb, INFLIGHT_BEST_EFFORT);
+	if (dev->real_num_tx_queues > 1 && dev->netdev_ops->ndo_select_queue)
+		skb_set_queue_mapping(skb, netdev_cap_txqueue(dev,
+				      dev->netdev_ops->ndo_select_queue(dev, skb, NULL)));
 }

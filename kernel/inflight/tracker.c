@@ -276,21 +276,26 @@ static u64 inflight_station_of(const u8 *address)
  * A multicast frame is not counted: it is cloned for its receivers and may wait
  * for the sleepers among them, so it says nothing about the room below. Nor is a
  * GSO packet that should have been segmented, nor any packet when memory is
- * short; they are never lost. Called under the qdisc lock.
+ * short; they are never lost. An urgent packet that is not counted as such is sent as any other.
+ * Called under the qdisc lock.
  */
 void inflight_track(struct inflight *inf, struct sk_buff *skb)
 {
-	bool urgent, missed = false;
+	bool urgent = inflight_is_urgent(skb), missed = false;
 	struct inflight_entry *entry;
 	u64 station = 0, now;
 	unsigned long flags;
 	u16 packets = 1;
+	bool hurries;
 
 	if (inf->account.limit == TC_INFLIGHT_OFF)
 		return;
 	if (likely(inflight_has_address(skb))) {
-		if (is_multicast_ether_addr(inflight_address(skb)))
+		if (is_multicast_ether_addr(inflight_address(skb))) {
+			if (unlikely(urgent))
+				inflight_demote(skb);
 			return;
+		}
 		station = inflight_station_of(inflight_address(skb));
 	}
 
@@ -300,16 +305,13 @@ void inflight_track(struct inflight *inf, struct sk_buff *skb)
 	}
 
 	now = ktime_get_ns();
-	urgent = inflight_is_urgent(skb);
 	spin_lock_irqsave(&inf->lock, flags);
-	if (unlikely(urgent) && !inflight_account_may_hurry(&inf->account, station, now)) {
-		inflight_demote(skb);
-		urgent = false;
-	}
 	entry = likely(!missed) ? inflight_get_entry(inf) : NULL;
 	if (unlikely(!entry)) {
 		inf->untracked++;
 		spin_unlock_irqrestore(&inf->lock, flags);
+		if (unlikely(urgent))
+			inflight_demote(skb);
 		return;
 	}
 	entry->inf = inf;
@@ -318,14 +320,16 @@ void inflight_track(struct inflight *inf, struct sk_buff *skb)
 	inf->following++;
 	inf->sender = current;
 	inflight_note_batch(inf, entry->ticket.number);
-	if (unlikely(urgent))
-		inflight_account_add_urgent(&inf->account, station, packets, skb->len, now,
-					    &entry->ticket);
-	else
+	hurries = unlikely(urgent) && packets == 1 &&
+		  inflight_account_add_urgent(&inf->account, station, skb->len, now,
+					      &entry->ticket);
+	if (likely(!hurries))
 		inflight_account_add(&inf->account, station, packets, skb->len, now,
 				     &entry->ticket);
 	inflight_followed_add(entry, skb);
 	spin_unlock_irqrestore(&inf->lock, flags);
+	if (unlikely(urgent && !hurries))
+		inflight_demote(skb);
 
 	skb->destructor = inflight_destructor;
 	/* GRO frees a packet without its destructor unless told to look. */
@@ -345,12 +349,13 @@ bool inflight_passes(struct inflight *inf, const struct sk_buff *skb)
 	unsigned long flags;
 	bool passes;
 
-	if (!inflight_is_urgent(skb) || skb_is_gso(skb) || !inflight_has_address(skb))
+	if (!inflight_is_urgent(skb) || skb_is_gso(skb) || !inflight_has_address(skb) ||
+	    is_multicast_ether_addr(inflight_address(skb)))
 		return false;
 	spin_lock_irqsave(&inf->lock, flags);
 	passes = inflight_account_may_hurry(&inf->account,
 					    inflight_station_of(inflight_address(skb)),
-					    ktime_get_ns());
+					    skb->len, ktime_get_ns());
 	spin_unlock_irqrestore(&inf->lock, flags);
 	return passes;
 }

@@ -26,9 +26,10 @@
  *
  * With stations all this holds for them too. New stations and the place that several share have
  * one sum. So whoever invents addresses is served as one station, however many of them find a
- * place of their own. But the sum of new stations rises no further than one of them has come, or
- * the old ones. If all are new, because the queue itself is, they compete with each other only,
- * and nobody who comes next waits until each of them has had what all have had together.
+ * place of their own. But if the queue itself is new, all stations are. They compete with each
+ * other only, and who comes next must not wait until each of them has had what all have had
+ * together. So because of the first ones, who came before any old station was served, the sum of
+ * new stations rises no further than one of them has come.
  */
 #include <linux/minmax.h>
 #include "lasack/lasack_newcomer.h"
@@ -163,23 +164,20 @@ static void lasack_account_admit(const struct lasack_queue *q, const struct lasa
 			     lasack_sum_plus(q, *common, DIV_ROUND_UP(part, shares)), ahead);
 }
 
-/*
- * The same for a new station. The sum of all new ones rises to that of the old stations, or as far
- * as this one has come if it began last, and no further.
- */
+/* The same for a station. One of the first raises the sum of new ones as far as it has come. */
 static void lasack_station_admit(struct lasack_queue *q, struct lasack_station *station,
 				 u32 bytes, u32 ahead)
 {
-	u32 part = min_t(u32, bytes, station->account.credit);
-	u64 limit;
+	struct lasack_account *account = &station->account;
+	u64 *common = &q->level.newcomers;
 
-	if (!part)
+	if (!station->is_first) {
+		lasack_account_admit(q, &q->level, common, 1, account, bytes, ahead);
 		return;
-	station->account.credit -= part;
-	limit = lasack_sum_plus(q, q->station_began, LASACK_CREDIT - station->account.credit);
-	limit = max(limit, q->level.current_sum);
-	lasack_common_attain(q, &q->level, &q->level.newcomers,
-			     min(lasack_sum_plus(q, q->level.newcomers, part), limit), ahead);
+	}
+	account->credit -= min_t(u32, bytes, account->credit);
+	lasack_common_attain(q, &q->level, common,
+			     lasack_sum_plus(q, 0, LASACK_CREDIT - account->credit), ahead);
 }
 
 /* A packet of an account that has credit is lost: what it was going to cost is undone. */
@@ -192,6 +190,18 @@ static void lasack_account_readmit(const struct lasack_queue *q, u64 *common, u3
 		return;
 	account->credit += part;
 	*common = lasack_sum_minus(q, *common, DIV_ROUND_UP(part, shares));
+}
+
+/* A packet of a station that has credit is lost. One of the first has raised no sum for it. */
+static void lasack_station_readmit(struct lasack_queue *q, struct lasack_station *station,
+				   u32 bytes)
+{
+	struct lasack_account *account = &station->account;
+
+	if (!station->is_first)
+		lasack_account_readmit(q, &q->level.newcomers, 1, account, bytes);
+	else
+		account->credit += min_t(u32, bytes, LASACK_CREDIT - account->credit);
 }
 
 /* A packet of the place that several stations share is sent, and costs @bytes: to newcomers too. */
@@ -209,7 +219,6 @@ void lasack_station_shared_sent(struct lasack_queue *q, u32 bytes)
 void lasack_station_begin(struct lasack_queue *q, struct lasack_station *station)
 {
 	lasack_account_begin(q, &q->level, &station->account);
-	q->station_began = station->account.sum;
 	/* What several share is charged to newcomers when it is sent. */
 	if (station->number == LASACK_STATION_SHARED)
 		station->account.credit = 0;
@@ -217,6 +226,7 @@ void lasack_station_begin(struct lasack_queue *q, struct lasack_station *station
 	station->acked = 0;
 	station->acked_weight = 0;
 	station->is_new = 0;
+	station->is_first = !q->level.current_sum && !q->shape.paper;
 }
 
 /* The flow has a packet again. It may go to another station than before. */
@@ -326,6 +336,6 @@ void lasack_flow_readmit(struct lasack_queue *q, struct lasack_flow *flow, u32 b
 	station = lasack_station_at(q, flow);
 	/* If it was cheaper when it arrived, no more than it cost then. */
 	if (station->account.credit)
-		lasack_account_readmit(q, &q->level.newcomers, 1, &station->account,
+		lasack_station_readmit(q, station,
 				       min_t(u64, lasack_station_sent(q, station, bytes), bytes));
 }

@@ -283,12 +283,14 @@ struct sk_buff *lasack_queue_serve(struct lasack_queue *q)
  * lasack_queue_next() - the packet that lasack_queue_serve() takes
  * @q: the queue
  *
- * But for the floor, which may have it serve another, and the AQM, which may drop it.
+ * But for the AQM, which may drop it.
  *
- * Return: the packet, still queued, or NULL if the queue is empty.
+ * Return: the packet, still queued, or NULL: there is none, or with a floor nobody knows.
  */
 const struct sk_buff *lasack_queue_next(struct lasack_queue *q)
 {
+	if (q->shape.floor)
+		return NULL;
 	if (unlikely(lasack_queue_control_is_next(q)))
 		return lasack_queue_control(q)->head;
 	return q->packets ? lasack_order_first(q)->head : NULL;

@@ -49,7 +49,6 @@ static void lasack_queue_each_sum(struct lasack_queue *q,
 	u32 i;
 
 	convert(q, &q->control_sum);
-	convert(q, &q->station_began);
 	for (i = 0; i < lasack_queue_places(q); i++) {
 		if (lasack_is_flow(lasack_flow_at(q, i)))
 			convert(q, &lasack_flow_at(q, i)->account.sum);
@@ -242,7 +241,6 @@ void lasack_queue_take_over(struct lasack_queue *q, struct lasack_queue *from)
 	if (same) {
 		q->level = from->level;
 		q->control_sum = from->control_sum;
-		q->station_began = from->station_began;
 	} else {
 		lasack_queue_forget_sums(from);
 	}
@@ -344,7 +342,6 @@ void lasack_queue_forget(struct lasack_queue *q)
 	flow_table_clear(q->table);
 	q->level = (struct lasack_level) {};
 	q->control_sum = 0;
-	q->station_began = 0;
 	for (i = 0; i < __LASACK_SHARED; i++)
 		lasack_flow_new_life(q, lasack_shared(q, i));
 	if (!lasack_is_grouped(q))

@@ -62,7 +62,6 @@ struct lasack_queue {
 	u32			packets;	/* in the orders: all but the control packets */
 	u32			control_packets;
 	u64			control_sum;	/* bytes that all of them have attained */
-	u64			station_began;	/* the sum at which the newest station did */
 	u64			memory;		/* truesize of all packets, bytes */
 	struct flow_table	*table;		/* of struct lasack_flow */
 	struct lasack_stations	*stations;	/* NULL unless by_station or with runs */

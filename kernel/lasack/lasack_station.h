@@ -38,7 +38,8 @@ struct lasack_station {
 	u32			idle_since; /* the queue's time */
 	u16			number;
 	u8			known:1,	/* the place is a station's */
-				is_new:1;	/* its sum is not set yet */
+				is_new:1,	/* its sum is not set yet */
+				is_first:1;	/* it began before any old one was served */
 };
 
 struct lasack_stations {

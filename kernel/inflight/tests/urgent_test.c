@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit suite of urgent packets: those that Wi-Fi sends as voice or video.
+ * KUnit suite of urgent packets: those that Wi-Fi may send as voice or video.
  *
- * Principle: which DSCP is which category is written in cfg80211_classify8021d() and in IEEE
- * 802.11-2016, table 10-1. How many packets may hurry follows from the numbers at the head of
- * account.c, counted by hand.
+ * Principle: which DSCP may be which category is written in cfg80211_classify8021d() of Linux 6.1
+ * and 7.2, in RFC 8325 and in OpenWrt's QoS map. How many packets may hurry follows from the
+ * numbers at the head of account.c, counted by hand.
  */
 #include <kunit/test.h>
 #include <linux/etherdevice.h>
@@ -17,6 +17,8 @@
 #define MS(ms)	((u64)(ms) * NSEC_PER_MSEC)
 #define STALL	MS(100)
 #define LATER	MS(60 * 1000)	/* when the first packet comes */
+#define CALL	214U		/* bytes: 160 of G.711, RTP, UDP, IP, Ethernet */
+#define FULL	1514U
 
 static int urgent_test_init(struct kunit *test)
 {
@@ -28,38 +30,30 @@ static int urgent_test_init(struct kunit *test)
 	return 0;
 }
 
-/* Hands down an urgent packet if it may hurry. Returns whether it was. */
-static bool hurry(struct kunit *test, u64 address, u64 now, struct inflight_ticket *ticket)
+/* Hands down an urgent packet, as such if it may be. Returns whether it was. */
+static bool hurry(struct kunit *test, u64 address, u32 bytes, u64 now,
+		  struct inflight_ticket *ticket)
 {
-	if (!inflight_account_may_hurry(test->priv, address, now))
-		return false;
-	inflight_account_add_urgent(test->priv, address, 1, 214, now, ticket);
-	return true;
+	bool may = inflight_account_may_hurry(test->priv, address, bytes, now);
+
+	KUNIT_EXPECT_EQ(test, may, inflight_account_add_urgent(test->priv, address, bytes, now,
+							       ticket));
+	return may;
 }
 
 /* Offers @count urgent packets at once. Returns how many hurried; they are freed. */
-static u32 hurried(struct kunit *test, u64 address, u64 now, u32 count)
+static u32 hurried(struct kunit *test, u64 address, u32 bytes, u64 now, u32 count)
 {
 	struct inflight_ticket ticket;
 	u32 i, sum = 0;
 
 	for (i = 0; i < count; i++) {
-		if (!hurry(test, address, now, &ticket))
+		if (!hurry(test, address, bytes, now, &ticket))
 			continue;
 		inflight_account_remove(test->priv, &ticket, now, false);
 		sum++;
 	}
 	return sum;
-}
-
-static void ordinary(struct kunit *test, u64 address, u64 now, u32 count)
-{
-	struct inflight_ticket ticket;
-
-	while (count--) {
-		inflight_account_add(test->priv, address, 1, 1514, now, &ticket);
-		inflight_account_remove(test->priv, &ticket, now, false);
-	}
 }
 
 /* The bound is full: they pass it. They fill nothing. */
@@ -69,7 +63,7 @@ static void urgent_needs_no_room(struct kunit *test)
 	struct inflight_ticket bulk[2], call;
 
 	inflight_account_add(account, 1, 1, 1514, LATER, &bulk[0]);
-	KUNIT_ASSERT_TRUE(test, hurry(test, 2, LATER, &call));
+	KUNIT_ASSERT_TRUE(test, hurry(test, 2, CALL, LATER, &call));
 	KUNIT_EXPECT_TRUE(test, inflight_account_has_room(account));
 	inflight_account_add(account, 1, 1, 1514, LATER, &bulk[1]);
 	KUNIT_EXPECT_FALSE(test, inflight_account_has_room(account));
@@ -94,57 +88,98 @@ static void urgent_overtakes_nobody(struct kunit *test)
 	inflight_account_expire(account, LATER + STALL);
 	KUNIT_ASSERT_EQ(test, inflight_account_stalled(account), 1U);
 	account->excused = 0;	/* that is for a device of which nothing is freed */
-	KUNIT_ASSERT_TRUE(test, hurry(test, 2, LATER + STALL, &call));
+	KUNIT_ASSERT_TRUE(test, hurry(test, 2, CALL, LATER + STALL, &call));
 	inflight_account_remove(account, &call, LATER + STALL + MS(1), false);
 	inflight_account_add(account, 1, 1, 1514, LATER + STALL + MS(2), &more);
 	KUNIT_EXPECT_EQ(test, account->counted, 1U);
 }
 
-/* A call of 50 packets in a second always hurries, also after a pause. */
-static void urgent_call(struct kunit *test)
+/* What a call frees says nothing of the others' queue, in which nothing is freed. */
+static void urgent_is_no_sign_of_life(struct kunit *test)
 {
+	struct inflight_account *account = test->priv;
+	struct inflight_ticket waits, call;
 	u32 i;
 
-	for (i = 0; i < 500; i++)
-		KUNIT_EXPECT_EQ(test, hurried(test, 1, LATER + MS(20 * i), 1), 1U);
-	KUNIT_EXPECT_EQ(test, hurried(test, 1, 2 * LATER, 1), 1U);
+	inflight_account_add(account, 1, 1, FULL, LATER, &waits);
+	for (i = 0; i < 5; i++) {
+		KUNIT_ASSERT_TRUE(test, hurry(test, 2, CALL, LATER + MS(20 * i), &call));
+		inflight_account_remove(account, &call, LATER + MS(20 * i + 1), false);
+	}
+	inflight_account_expire(account, LATER + STALL);
+	KUNIT_EXPECT_GT(test, account->excused, 0U);
 }
 
-/* Ten seconds of more than there may be: one in 16 ms, and a burst. Two stations: in 8 ms. */
+/* Calls of 50 packets in a second always hurry, ten of them too. */
+static void urgent_calls(struct kunit *test)
+{
+	u32 i, j;
+
+	for (i = 0; i < 500; i++) {
+		for (j = 1; j <= 10; j++)
+			KUNIT_EXPECT_EQ(test, hurried(test, j, CALL, LATER + MS(20 * i), 1), 1U);
+	}
+	KUNIT_EXPECT_EQ(test, hurried(test, 1, CALL, 2 * LATER, 1), 1U);
+}
+
+/* A download that says it is voice: 8 kB, and then none until it has paused for a second. */
 static void urgent_download(struct kunit *test)
 {
-	u32 i, one = 0, two = 0;
+	u32 i, sum = 0;
 
 	for (i = 0; i < 10000; i++)
-		one += hurried(test, 1, LATER + MS(i), 3);
-	KUNIT_EXPECT_GE(test, one, 10000U / 16);
-	KUNIT_EXPECT_LE(test, one, 10000U / 16 + INFLIGHT_URGENT_BURST + 1);
-	for (i = 0; i < 10000; i++) {
-		two += hurried(test, 2, 2 * LATER + MS(i), 3);
-		two += hurried(test, 3, 2 * LATER + MS(i), 3);
-		two += hurried(test, 4, 2 * LATER + MS(i), 3);
-	}
-	KUNIT_EXPECT_GE(test, two, 10000U / 8);
-	KUNIT_EXPECT_LE(test, two, 10000U / 8 + INFLIGHT_URGENT_BURST + 1);
+		sum += hurried(test, 1, FULL, LATER + MS(i), 3);
+	KUNIT_EXPECT_GE(test, sum, 32 * 256 / FULL);
+	KUNIT_EXPECT_LE(test, sum, 32 * 256 / FULL + 1);
+	KUNIT_EXPECT_EQ(test, hurried(test, 1, FULL, LATER + MS(9999 + 999), 1), 0U);
+	KUNIT_EXPECT_EQ(test, hurried(test, 1, FULL, LATER + MS(9999 + 999 + 1000), 1), 1U);
+	/* A call at another station does not notice. */
+	KUNIT_EXPECT_EQ(test, hurried(test, 2, CALL, LATER + MS(9999 + 999 + 1000), 1), 1U);
 }
 
-/* Where much is sent, much may hurry: a quarter as much to one station, half as much to all. */
-static void urgent_beside_others(struct kunit *test)
+/* On a fast device a video call hurries: 1.5 Mb/s where 65 Mb/s can be sent, 32500 bytes in 4 ms. */
+static void urgent_video(struct kunit *test)
 {
-	u32 i, one = 0, all = 0;
+	struct inflight_account *account = test->priv;
+	u32 i, sum = 0;
 
-	for (i = 0; i < 1000; i++) {
-		ordinary(test, 9, LATER, 4);
-		one += hurried(test, 1, LATER, 10);
-	}
-	KUNIT_EXPECT_GE(test, one, 1000U);
-	KUNIT_EXPECT_LE(test, one, 1000U + INFLIGHT_URGENT_BURST);
-	for (i = 0; i < 1000; i++) {
-		ordinary(test, 9, LATER, 4);
-		all += hurried(test, 2 + i % 5, LATER, 10);
-	}
-	KUNIT_EXPECT_GE(test, all, 2000U);
-	KUNIT_EXPECT_LE(test, all, 2000U + 5 * INFLIGHT_URGENT_BURST);
+	for (i = 0; i < 300; i++)
+		sum += hurried(test, 1, 1054, LATER + MS(33 * i), 6);
+	KUNIT_EXPECT_LE(test, sum, 8U);
+	inflight_account_set_limit(account, TC_INFLIGHT_AUTO);
+	account->dql.min_limit = 32500;
+	for (i = 0; i < 300; i++)
+		KUNIT_EXPECT_EQ(test, hurried(test, 2, 1054, LATER + MS(33 * i), 6), 6U);
+}
+
+/* A device that keeps them has few, whoever they are for. */
+static void urgent_is_bounded(struct kunit *test)
+{
+	struct inflight_account *account = test->priv;
+	struct inflight_ticket ticket;
+	u32 i, sum = 0;
+
+	for (i = 0; i < 1000; i++)
+		sum += hurry(test, 1 + i % 100, CALL, LATER + MS(20 * i), &ticket);
+	KUNIT_EXPECT_EQ(test, sum, INFLIGHT_HASTE_MAX);
+	inflight_account_remove(account, &ticket, LATER, true);
+	KUNIT_EXPECT_EQ(test, account->urgent, INFLIGHT_HASTE_MAX - 1);
+}
+
+/* To ask about an address takes nobody's place. */
+static void urgent_question_changes_nothing(struct kunit *test)
+{
+	struct inflight_account *account = test->priv, *before;
+	u32 i;
+
+	for (i = 0; i < 200; i++)
+		hurried(test, i, FULL, LATER, 10);
+	before = kunit_kmalloc(test, sizeof(*before), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, before);
+	memcpy(before, account, sizeof(*before));
+	for (i = 0; i < 2000; i++)
+		inflight_account_may_hurry(account, i, FULL, LATER + MS(1));
+	KUNIT_EXPECT_EQ(test, memcmp(before, account, sizeof(*before)), 0);
 }
 
 /* A packet with this DS field for a device; Wi-Fi or not. */
@@ -181,9 +216,10 @@ static void urgent_by_dscp(struct kunit *test)
 		u8	dscp;
 		bool	urgent;
 	} classes[] = {
-		{ 0, false }, { 8, false }, { 10, false }, { 18, false }, { 24, false },
-		{ 31, false }, { 32, true }, { 34, true }, { 40, true }, { 44, true },
-		{ 46, true }, { 48, true }, { 56, true }, { 63, true },
+		{ 0, false }, { 1, false }, { 8, false }, { 10, false }, { 18, false },
+		{ 22, false }, { 24, true }, { 26, true }, { 30, true }, { 32, true },
+		{ 34, true }, { 40, true }, { 44, true }, { 46, true }, { 48, true },
+		{ 56, true }, { 63, true },
 	};
 	u32 i;
 
@@ -197,6 +233,8 @@ static void urgent_by_dscp(struct kunit *test)
 	}
 	KUNIT_EXPECT_FALSE(test, is_urgent(test, false, ETH_P_IP, 46 << 2, 0));
 	KUNIT_EXPECT_FALSE(test, is_urgent(test, true, ETH_P_ARP, 46 << 2, 0));
+	KUNIT_EXPECT_TRUE(test, is_urgent(test, true, ETH_P_80221, 0, 0));
+	KUNIT_EXPECT_TRUE(test, is_urgent(test, true, ETH_P_MPLS_UC, 0, 0));
 }
 
 /* A program may choose the user priority itself: SO_PRIORITY 256 to 263. */
@@ -211,9 +249,12 @@ static void urgent_by_priority(struct kunit *test)
 static struct kunit_case urgent_cases[] = {
 	KUNIT_CASE(urgent_needs_no_room),
 	KUNIT_CASE(urgent_overtakes_nobody),
-	KUNIT_CASE(urgent_call),
+	KUNIT_CASE(urgent_is_no_sign_of_life),
+	KUNIT_CASE(urgent_calls),
 	KUNIT_CASE(urgent_download),
-	KUNIT_CASE(urgent_beside_others),
+	KUNIT_CASE(urgent_video),
+	KUNIT_CASE(urgent_is_bounded),
+	KUNIT_CASE(urgent_question_changes_nothing),
 	KUNIT_CASE(urgent_by_dscp),
 	KUNIT_CASE(urgent_by_priority),
 	{}
