@@ -4,9 +4,9 @@
  *
  * Principle: mac80211 chooses the category by the packet's DSCP, or by its priority if a program
  * has set that to 256 and more (cfg80211_classify8021d()). It may do so below the discipline, so
- * a guess is made here. DSCP 24 to 31 are video on newer kernels for some values, and by the QoS map
- * that OpenWrt hands out. Who is taken for urgent and is not gains little: few such packets do not
- * count. Who is urgent and not taken for it could leave the others no air.
+ * a guess is made here. Some of DSCP 24 to 31 are video on newer kernels, and all by the QoS map
+ * that OpenWrt hands out. Who is taken for urgent and is not gains little: few such packets do
+ * not count. Who is urgent and not taken for it could leave the others no air.
  */
 #include <linux/if_ether.h>
 #include <linux/if_vlan.h>
@@ -71,9 +71,11 @@ bool inflight_is_urgent(const struct sk_buff *skb)
 void inflight_demote(struct sk_buff *skb)
 {
 	struct net_device *dev = skb->dev;
+	u16 queue;
 
 	skb->priority = INFLIGHT_UP_FORCED;
-	if (dev->real_num_tx_queues > 1 && dev->netdev_ops->ndo_select_queue)
-		skb_set_queue_mapping(skb, netdev_cap_txqueue(dev,
-				      dev->netdev_ops->ndo_select_queue(dev, skb, NULL)));
+	if (dev->real_num_tx_queues < 2 || !dev->netdev_ops->ndo_select_queue)
+		return;
+	queue = dev->netdev_ops->ndo_select_queue(dev, skb, NULL);
+	skb_set_queue_mapping(skb, netdev_cap_txqueue(dev, queue));
 }

@@ -10,15 +10,14 @@
  * joins a flow moves nothing. In the few cases where a sum becomes less, the flow is moved at
  * once.
  *
- * Stations are used if flows share what their station gets, or if one station is served for
- * a whole quantum (a run). Then a tournament orders the stations, and each station has a tree
- * of its flows. Both work in the same way: the first entry is corrected when it is looked at.
+ * Stations are used if flows share what their station gets, or if one is served for a whole
+ * quantum (a run). Then a tournament orders the stations, and each has a tree of its flows. Of
+ * both the first entry is corrected when it is looked at.
  *
  * The order in which flows lose packets is made when the queue is full, and given up when the
- * queue is half as long. Meanwhile it is exact, and so are the trees of the stations. A flow
- * that has been served loses its only packet last of all: without it, TCP would have to wait
- * for its time-out. A flow that was never served is not spared, so it is of no use to send
- * each packet as a new flow.
+ * queue is half as long. Meanwhile it is exact, and so are the trees of the stations. A flow that
+ * has been served loses its only packet last: without it, TCP would wait for its time-out. One
+ * that was never served is not spared, so it is of no use to send each packet as a new flow.
  *
  * The order by waiting time exists only with a floor. Its first entry is corrected when it is
  * looked at: waiting times only begin later, never earlier.
@@ -40,10 +39,7 @@ static u64 lasack_flow_seq(const struct lasack_queue *q, const struct lasack_flo
 	return (q->seq - (u32)((u32)q->seq - lasack_cb(flow->head)->seq)) & LASACK_TIE_MAX;
 }
 
-static struct lasack_node *lasack_node_of(struct rb_node *node)
-{
-	return rb_entry(node, struct lasack_node, node);
-}
+#define lasack_node_of(rb)	rb_entry(rb, struct lasack_node, node)
 
 static struct lasack_flow *lasack_flow_of(const struct lasack_queue *q, struct rb_node *node)
 {
@@ -60,12 +56,6 @@ static struct lasack_node *lasack_flow_node(const struct lasack_queue *q,
 static bool lasack_flow_can_spare(const struct lasack_queue *q, const struct lasack_flow *flow)
 {
 	return flow->account.packets > 1 || !(flow->served || q->shape.paper);
-}
-
-/* The order: flows that can spare a packet come first; of these the largest sum. */
-static u64 lasack_drop_key(bool can_spare, u64 sum)
-{
-	return LASACK_SUM_MAX - sum + (can_spare ? 0 : LASACK_SUM_MAX + 1);
 }
 
 /* If sums are equal, the newest packet comes first. */
@@ -329,50 +319,51 @@ static struct lasack_flow *lasack_order_least_flow(struct lasack_queue *q)
 	}
 }
 
-/* The station to serve, and of its flows the @least. There is one. */
-static struct lasack_station *lasack_order_first_station(struct lasack_queue *q,
-							 struct lasack_flow **least)
+/* The flow with the least sum of the station to serve, unless one has its run. There is one. */
+static struct lasack_flow *lasack_order_least_of_station(struct lasack_queue *q)
 {
 	struct lasack_station *station;
+	struct lasack_flow *least;
 	u64 key, seq;
 
 	for (;;) {
 		station = &q->stations->place[lasack_tournament_first(&q->order)];
-		*least = lasack_station_least(q, station);
-		key = lasack_station_key(q, station, *least);
-		seq = lasack_flow_seq(q, *least);
+		least = lasack_station_least(q, station);
+		key = lasack_station_key(q, station, least);
+		seq = lasack_flow_seq(q, least);
 		if (lasack_tournament_first_is(&q->order, key, seq))
-			return station;
+			return least;
 		lasack_tournament_update_first(&q->order, key, seq);
 	}
 }
 
-/* The flow with the least sum of the station to serve, whose run begins. There is one. */
-static struct lasack_flow *lasack_order_least_of_station(struct lasack_queue *q)
+/**
+ * lasack_order_first() - the flow that lasack_order_next() is going to choose
+ * @q: the queue; it has packets
+ */
+struct lasack_flow *lasack_order_first(struct lasack_queue *q)
 {
-	struct lasack_flow *least;
-	struct lasack_station *station = lasack_order_first_station(q, &least);
-
-	q->run = station;
-	q->run_left = q->quantum;
-	lasack_level_note(q, &q->level,
-			  q->shape.by_station ? &station->account : &least->account);
-	return least;
+	if (!lasack_is_grouped(q))
+		return lasack_order_least_flow(q);
+	if (q->run_left > 0 && rb_first_cached(&q->run->flows))
+		return lasack_station_least(q, q->run);
+	return lasack_order_least_of_station(q);
 }
 
-/* As lasack_order_next(), with stations. */
-static struct lasack_flow *lasack_order_next_of_station(struct lasack_queue *q)
+/* The @flow is going to be served: the run of its station goes on, or begins. */
+static void lasack_order_note_station(struct lasack_queue *q, const struct lasack_flow *flow)
 {
-	struct lasack_flow *flow;
+	struct lasack_station *station = lasack_station_at(q, flow);
 
-	if (q->run_left > 0 && rb_first_cached(&q->run->flows))
-		flow = lasack_station_least(q, q->run);
-	else
-		flow = lasack_order_least_of_station(q);
-	q->run_left -= lasack_station_sent(q, q->run, qdisc_pkt_len(flow->head));
+	if (q->run_left <= 0 || q->run != station) {
+		q->run = station;
+		q->run_left = q->quantum;
+		lasack_level_note(q, &q->level,
+				  q->shape.by_station ? &station->account : &flow->account);
+	}
+	q->run_left -= lasack_station_sent(q, station, qdisc_pkt_len(flow->head));
 	if (q->shape.by_station)
-		lasack_level_note(q, &q->run->level, &flow->account);
-	return flow;
+		lasack_level_note(q, &station->level, &flow->account);
 }
 
 /**
@@ -383,29 +374,13 @@ static struct lasack_flow *lasack_order_next_of_station(struct lasack_queue *q)
  */
 struct lasack_flow *lasack_order_next(struct lasack_queue *q)
 {
-	struct lasack_flow *flow;
+	struct lasack_flow *flow = lasack_order_first(q);
 
 	if (lasack_is_grouped(q))
-		return lasack_order_next_of_station(q);
-	flow = lasack_order_least_flow(q);
-	lasack_level_note(q, &q->level, &flow->account);
+		lasack_order_note_station(q, flow);
+	else
+		lasack_level_note(q, &q->level, &flow->account);
 	return flow;
-}
-
-/**
- * lasack_order_first() - the flow that lasack_order_next() is going to choose
- * @q: the queue; it has packets
- */
-struct lasack_flow *lasack_order_first(struct lasack_queue *q)
-{
-	struct lasack_flow *least;
-
-	if (!lasack_is_grouped(q))
-		return lasack_order_least_flow(q);
-	if (q->run_left > 0 && rb_first_cached(&q->run->flows))
-		return lasack_station_least(q, q->run);
-	lasack_order_first_station(q, &least);
-	return least;
 }
 
 /* There are packets, and a floor. */
@@ -455,10 +430,8 @@ struct lasack_flow *lasack_order_worst(struct lasack_queue *q)
 	if (q->shape.by_station)
 		return lasack_station_worst(q);
 	flow = lasack_flow_at(q, lasack_tournament_first(&q->drop));
-	if (!q->floor || lasack_flow_can_spare(q, flow) ||
+	if (!q->floor || lasack_flow_can_spare(q, flow) || q->drop.count == 1 ||
 	    flow != lasack_order_longest_waiting(q))
-		return flow;
-	if (q->drop.count == 1)
 		return flow;
 	return lasack_flow_at(q, lasack_tournament_second(&q->drop));
 }

@@ -21,6 +21,12 @@ void lasack_order_drop(struct lasack_queue *q);
 void lasack_order_drop_no_more(struct lasack_queue *q);
 void lasack_order_clear(struct lasack_queue *q);
 
+/* The order to lose packets: who can spare one comes first; of these the largest sum. */
+static inline u64 lasack_drop_key(bool can_spare, u64 sum)
+{
+	return LASACK_SUM_MAX - sum + (can_spare ? 0 : LASACK_SUM_MAX + 1);
+}
+
 /*
  * A flow with packets has a larger sum, or other packets. The order to serve is mended when it
  * matters.
