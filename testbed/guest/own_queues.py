@@ -8,6 +8,7 @@ reading costs no virtual time and starts nothing.
 from __future__ import annotations
 
 import json
+import os
 import re
 import time
 from pathlib import Path
@@ -72,11 +73,24 @@ def counters(machine: str, peer: str) -> Counters:
     directory = DEBUGFS / f"phy{own}" / f"netdev:wlan{own}" / "stations"
     directory /= radio_address(number(peer))
     found: Counters = {}
-    found |= queue_counters((directory / "aqm").read_text())
-    found |= airtimes((directory / "airtime").read_text())
+    found |= queue_counters(read_at_once(directory / "aqm"))
+    found |= airtimes(read_at_once(directory / "airtime"))
     if (directory / "aql").exists():  # only of a radio with AQL
-        found |= pending((directory / "aql").read_text())
+        found |= pending(read_at_once(directory / "aql"))
     return found
+
+
+def read_at_once(path: Path) -> str:
+    """A file of debugfs by one system call, shorter than 64 KiB.
+
+    mac80211 prints it anew for each call. If a number has got another digit by the second one, it
+    has more bytes than the first one has read, and their end is read twice.
+    """
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        return os.read(descriptor, 65536).decode()
+    finally:
+        os.close(descriptor)
 
 
 def queue_counters(text: str) -> Counters:

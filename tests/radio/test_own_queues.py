@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from apbed.analysis import own_queues, summary, validity
-from guest.own_queues import airtimes, pending, queue_counters
+from guest.own_queues import airtimes, pending, queue_counters, read_at_once
 from guest.radios import queue_words
 from tests.apbed import fabricated_run
 from tests.apbed.test_scenario import CELL, load
@@ -51,6 +54,22 @@ def test_debugfs_is_read() -> None:
     found = pending(AQL)
     assert found["aql_pending_us"] == {"VO": 0, "VI": 0, "BE": 4100, "BK": 0}
     assert found["aql_high_us"] == dict.fromkeys(("VO", "VI", "BE", "BK"), 12000)
+
+
+def test_a_file_that_grows_is_read_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """mac80211 prints anew for each read(): the second one would get what has been added since."""
+    file, real, calls = tmp_path / "aqm", os.read, []
+
+    def growing(descriptor: int, most: int) -> bytes:
+        got = real(descriptor, most)
+        calls.append(got)
+        file.write_bytes(file.read_bytes() + b"\n")
+        return got
+
+    file.write_text(AQM)
+    monkeypatch.setattr(os, "read", growing)
+    assert read_at_once(file) == AQM
+    assert len(calls) == 1
 
 
 def test_the_driver_is_told_the_roles(tmp_path: Path) -> None:
