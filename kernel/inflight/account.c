@@ -105,6 +105,27 @@ void inflight_account_set_limit(struct inflight_account *account, u32 limit)
 	WRITE_ONCE(account->limit, limit);
 }
 
+/* One of the places a station may be in. */
+static u32 inflight_place(u64 address, u32 probe)
+{
+	return (hash_64(address, INFLIGHT_STATION_BITS) + probe) % (1 << INFLIGHT_STATION_BITS);
+}
+
+/* The place that is the station's own, or NULL: it has none. */
+static const struct inflight_station *
+inflight_account_find(const struct inflight_account *account, u64 address)
+{
+	const struct inflight_station *station;
+	u32 i;
+
+	for (i = 0; i < INFLIGHT_PROBES; i++) {
+		station = &account->stations[inflight_place(address, i)];
+		if (station->address == address)
+			return station;
+	}
+	return NULL;
+}
+
 /*
  * The place of a station: its own, or one of a station that has nothing out.
  * With none free, it shares one.
@@ -112,23 +133,23 @@ void inflight_account_set_limit(struct inflight_account *account, u32 limit)
 static struct inflight_station *
 inflight_account_station(struct inflight_account *account, u64 address)
 {
-	u32 first = hash_64(address, INFLIGHT_STATION_BITS), i;
-	struct inflight_station *station, *unused = NULL;
+	const struct inflight_station *own = inflight_account_find(account, address);
+	struct inflight_station *station;
+	u32 i;
 
+	if (likely(own))
+		return &account->stations[own - account->stations];
 	for (i = 0; i < INFLIGHT_PROBES; i++) {
-		station = &account->stations[(first + i) % ARRAY_SIZE(account->stations)];
-		if (station->address == address)
-			return station;
-		if (!station->packets && !unused)
-			unused = station;
+		station = &account->stations[inflight_place(address, i)];
+		if (station->packets)
+			continue;
+		*station = (struct inflight_station) {
+			.address = address,
+			.epoch = station->epoch,
+		};
+		return station;
 	}
-	if (!unused)
-		return &account->stations[first];
-	*unused = (struct inflight_station) {
-		.address = address,
-		.epoch = unused->epoch,
-	};
-	return unused;
+	return &account->stations[inflight_place(address, 0)];
 }
 
 /* Asleep: packets of others that were handed down after it stalled have been freed. */
@@ -171,21 +192,6 @@ static void inflight_hand_down(struct inflight_account *account, struct inflight
 	station->packets += packets;
 }
 
-/* As inflight_account_station(), but nobody loses a place; NULL: it has none. */
-static const struct inflight_station *
-inflight_account_find(const struct inflight_account *account, u64 address)
-{
-	u32 first = hash_64(address, INFLIGHT_STATION_BITS), i;
-	const struct inflight_station *station;
-
-	for (i = 0; i < INFLIGHT_PROBES; i++) {
-		station = &account->stations[(first + i) % ARRAY_SIZE(account->stations)];
-		if (station->address == address)
-			return station;
-	}
-	return NULL;
-}
-
 /* Urgent bytes that each station may have in a ms. */
 static u32 inflight_haste_rate(const struct inflight_account *account)
 {
@@ -206,25 +212,31 @@ static u32 inflight_haste(const struct inflight_account *account,
 		     INFLIGHT_HASTE_MS * rate);
 }
 
+static bool inflight_may_hurry(const struct inflight_account *account,
+			       const struct inflight_station *station, u32 bytes, u64 now)
+{
+	if (account->urgent >= INFLIGHT_HASTE_MAX)
+		return false;
+	if (station->calm && now - station->hurried < INFLIGHT_CALM_NS)
+		return false;
+	return inflight_haste(account, station, now) >= max(bytes, INFLIGHT_AUTO_SHORT);
+}
+
 /**
- * inflight_account_may_hurry() - may an urgent packet be handed down as such?
+ * inflight_account_may_hurry() - is an urgent packet going to be handed down as such?
  * @account: the account
  * @address: of its station
  * @bytes: of the packet
  * @now: ns
+ *
+ * A guess if the station has no place yet.
  */
 bool inflight_account_may_hurry(const struct inflight_account *account, u64 address,
 				u32 bytes, u64 now)
 {
 	const struct inflight_station *station = inflight_account_find(account, address);
 
-	if (account->urgent >= INFLIGHT_HASTE_MAX)
-		return false;
-	if (!station)
-		return true;
-	if (station->calm && now - station->hurried < INFLIGHT_CALM_NS)
-		return false;
-	return inflight_haste(account, station, now) >= max(bytes, INFLIGHT_AUTO_SHORT);
+	return !station || inflight_may_hurry(account, station, bytes, now);
 }
 
 /**
@@ -240,8 +252,8 @@ bool inflight_account_may_hurry(const struct inflight_account *account, u64 addr
 bool inflight_account_add_urgent(struct inflight_account *account, u64 address, u32 bytes,
 				 u64 now, struct inflight_ticket *ticket)
 {
-	bool may = inflight_account_may_hurry(account, address, bytes, now);
 	struct inflight_station *station = inflight_account_station(account, address);
+	bool may = inflight_may_hurry(account, station, bytes, now);
 
 	station->haste = inflight_haste(account, station, now);
 	station->hurried = now;

@@ -175,6 +175,8 @@ static void lasack_station_admit(struct lasack_queue *q, struct lasack_station *
 		lasack_account_admit(q, &q->level, common, 1, account, bytes, ahead);
 		return;
 	}
+	if (!account->credit)
+		return;
 	account->credit -= min_t(u32, bytes, account->credit);
 	lasack_common_attain(q, &q->level, common,
 			     lasack_sum_plus(q, 0, LASACK_CREDIT - account->credit), ahead);
@@ -226,7 +228,7 @@ void lasack_station_begin(struct lasack_queue *q, struct lasack_station *station
 	station->acked = 0;
 	station->acked_weight = 0;
 	station->is_new = 0;
-	station->is_first = !q->level.current_sum && !q->shape.paper;
+	station->is_first = !q->level.current_sum;
 }
 
 /* The flow has a packet again. It may go to another station than before. */

@@ -39,7 +39,10 @@ static u64 lasack_flow_seq(const struct lasack_queue *q, const struct lasack_flo
 	return (q->seq - (u32)((u32)q->seq - lasack_cb(flow->head)->seq)) & LASACK_TIE_MAX;
 }
 
-#define lasack_node_of(rb)	rb_entry(rb, struct lasack_node, node)
+static struct lasack_node *lasack_node_of(struct rb_node *node)
+{
+	return rb_entry(node, struct lasack_node, node);
+}
 
 static struct lasack_flow *lasack_flow_of(const struct lasack_queue *q, struct rb_node *node)
 {

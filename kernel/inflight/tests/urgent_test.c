@@ -34,10 +34,12 @@ static int urgent_test_init(struct kunit *test)
 static bool hurry(struct kunit *test, u64 address, u32 bytes, u64 now,
 		  struct inflight_ticket *ticket)
 {
-	bool may = inflight_account_may_hurry(test->priv, address, bytes, now);
+	bool known = inflight_account_find(test->priv, address);
+	bool guess = inflight_account_may_hurry(test->priv, address, bytes, now);
+	bool may = inflight_account_add_urgent(test->priv, address, bytes, now, ticket);
 
-	KUNIT_EXPECT_EQ(test, may, inflight_account_add_urgent(test->priv, address, bytes, now,
-							       ticket));
+	if (known)
+		KUNIT_EXPECT_EQ(test, may, guess);
 	return may;
 }
 
@@ -166,6 +168,18 @@ static void urgent_is_bounded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, account->urgent, INFLIGHT_HASTE_MAX - 1);
 }
 
+/* All places are taken by stations with packets out. Who shares one shares what it may have. */
+static void urgent_without_a_place(struct kunit *test)
+{
+	struct inflight_ticket ticket;
+	u32 i;
+
+	for (i = 0; i < 2000; i++)
+		inflight_account_add(test->priv, i, 1, FULL, LATER, &ticket);
+	KUNIT_ASSERT_NULL(test, inflight_account_find(test->priv, 5000));
+	KUNIT_EXPECT_LE(test, hurried(test, 5000, FULL, LATER, 1000), 32 * 256 / FULL);
+}
+
 /* To ask about an address takes nobody's place. */
 static void urgent_question_changes_nothing(struct kunit *test)
 {
@@ -276,6 +290,7 @@ static struct kunit_case urgent_cases[] = {
 	KUNIT_CASE(urgent_download),
 	KUNIT_CASE(urgent_video),
 	KUNIT_CASE(urgent_is_bounded),
+	KUNIT_CASE(urgent_without_a_place),
 	KUNIT_CASE(urgent_question_changes_nothing),
 	KUNIT_CASE(urgent_by_dscp),
 	KUNIT_CASE(urgent_by_priority),
