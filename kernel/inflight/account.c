@@ -25,10 +25,11 @@
  * more packets than the driver's own queue can hold.
  *
  * Urgent packets, voice and video, overtake others below the discipline. So if they are freed,
- * this does not mean that a station sleeps whose packets came earlier. They do not count, and need
- * not wait for room. But a station has few of them. If it has more, as a download has that says it
- * is voice, all are sent as best effort until it pauses. Else an access point that always has
- * something to send as voice would leave the air to nobody, not to its own other queues either.
+ * this does not mean that a station sleeps whose packets came earlier. With "auto" they do not
+ * count, and need not wait for room. But a station has few of them. If it has more, as a download
+ * has that says it is voice, all are sent as best effort until it pauses. Else an access point
+ * that always has something to send as voice would leave the air to nobody, not to its own other
+ * queues either.
  *
  * Pure arithmetic under the caller's lock: no packet, no timer, no clock.
  */
@@ -176,6 +177,21 @@ static bool inflight_counts(struct inflight_account *account,
 	return false;
 }
 
+/* The ticket's packet counts against the bound. */
+static void inflight_count(struct inflight_account *account, struct inflight_station *station,
+			   struct inflight_ticket *ticket)
+{
+	ticket->epoch = station->epoch;
+	/* No branch: nobody can tell which station's packet is next. */
+	station->since = station->counted ? station->since : ticket->at;
+	station->counted += ticket->packets;
+	station->bytes += ticket->bytes;
+	WRITE_ONCE(account->counted, account->counted + ticket->packets);
+	account->counted_bytes += ticket->bytes;
+	if (inflight_is_auto(account))
+		dql_queued(&account->dql, ticket->bytes);
+}
+
 /* Fills in the ticket of a packet that does not count. */
 static void inflight_hand_down(struct inflight_account *account, struct inflight_station *station,
 			       u16 packets, u32 bytes, u64 now, struct inflight_ticket *ticket)
@@ -223,7 +239,7 @@ static bool inflight_may_hurry(const struct inflight_account *account,
 }
 
 /**
- * inflight_account_may_hurry() - is an urgent packet going to be handed down as such?
+ * inflight_account_may_hurry() - may an urgent packet be handed down without room?
  * @account: the account
  * @address: of its station
  * @bytes: of the packet
@@ -236,7 +252,8 @@ bool inflight_account_may_hurry(const struct inflight_account *account, u64 addr
 {
 	const struct inflight_station *station = inflight_account_find(account, address);
 
-	return !station || inflight_may_hurry(account, station, bytes, now);
+	return inflight_is_auto(account) &&
+	       (!station || inflight_may_hurry(account, station, bytes, now));
 }
 
 /**
@@ -264,6 +281,9 @@ bool inflight_account_add_urgent(struct inflight_account *account, u64 address, 
 	inflight_hand_down(account, station, 1, bytes, now, ticket);
 	ticket->urgent = 1;
 	account->urgent++;
+	/* Who has given a bound in packets wants no more. */
+	if (!inflight_is_auto(account))
+		inflight_count(account, station, ticket);
 	return true;
 }
 
@@ -284,17 +304,8 @@ void inflight_account_add(struct inflight_account *account,
 	bool counts = inflight_counts(account, station);
 
 	inflight_hand_down(account, station, packets, bytes, now, ticket);
-	ticket->epoch = station->epoch - !counts;
-	if (!counts)
-		return;
-	/* No branch: nobody can tell which station's packet is next. */
-	station->since = station->counted ? station->since : now;
-	station->counted += packets;
-	station->bytes += bytes;
-	WRITE_ONCE(account->counted, account->counted + packets);
-	account->counted_bytes += bytes;
-	if (inflight_is_auto(account))
-		dql_queued(&account->dql, bytes);
+	if (counts)
+		inflight_count(account, station, ticket);
 }
 
 /* A batch is over. The best batch of each second is remembered for one second more. */

@@ -53,7 +53,7 @@ struct inflight_account {
 	u64	stall;		/* ns */
 	u64	stalls;		/* so far */
 	u64	alive;		/* ns: last sign of life */
-	u32	urgent;		/* packets out that do not count because they are */
+	u32	urgent;		/* packets out */
 	/* when what was freed last had been handed down, of this station... */
 	u64	freed_at;
 	struct inflight_station	*freed_station;

@@ -204,14 +204,16 @@ static int socket_error(int fd)
 	return error;
 }
 
-/* What the plan says of the socket. */
+/* What the plan says of the sender's socket. */
 static int set_up(const struct flow *flow)
 {
 	const char *name = flow->plan.congestion_control;
 
+	if (!flow->rec.sender)
+		return 0;
 	if (dscp_set(flow->act.fd, flow->plan.dscp))
 		return -1;
-	if (!name[0] || !flow->rec.sender)
+	if (!name[0])
 		return 0;
 	return setsockopt(flow->act.fd, IPPROTO_TCP, TCP_CONGESTION, name,
 			  strlen(name));

@@ -18,7 +18,7 @@ struct flow_plan {
 	int64_t start_ns;		/* CLOCK_MONOTONIC; the past means now */
 	int64_t duration_ns;		/* 0: by bytes */
 	uint64_t bytes;			/* 0: by duration */
-	uint8_t dscp;			/* of both ends' packets; 0: not marked */
+	uint8_t dscp;			/* the sender's; 0: not marked */
 	char congestion_control[CC_MAX];/* the sender's; "": system default */
 	struct sockaddr_storage peer;
 	socklen_t peer_length;

@@ -25,7 +25,7 @@ static int urgent_test_init(struct kunit *test)
 	struct inflight_account *account = kunit_kzalloc(test, sizeof(*account), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, account);
-	inflight_account_init(account, 2, STALL);
+	inflight_account_init(account, TC_INFLIGHT_AUTO, STALL);
 	test->priv = account;
 	return 0;
 }
@@ -64,19 +64,37 @@ static void urgent_needs_no_room(struct kunit *test)
 	struct inflight_account *account = test->priv;
 	struct inflight_ticket bulk[2], call;
 
-	inflight_account_add(account, 1, 1, 1514, LATER, &bulk[0]);
+	inflight_account_add(account, 1, 1, FULL, LATER, &bulk[0]);
+	inflight_account_add(account, 1, 1, FULL, LATER, &bulk[1]);
+	KUNIT_EXPECT_FALSE(test, inflight_account_has_room(account));
 	KUNIT_ASSERT_TRUE(test, hurry(test, 2, CALL, LATER, &call));
-	KUNIT_EXPECT_TRUE(test, inflight_account_has_room(account));
-	inflight_account_add(account, 1, 1, 1514, LATER, &bulk[1]);
-	KUNIT_EXPECT_FALSE(test, inflight_account_has_room(account));
 	KUNIT_EXPECT_EQ(test, account->out, 3U);
-	inflight_account_remove(account, &call, LATER, false);
-	KUNIT_EXPECT_FALSE(test, inflight_account_has_room(account));
+	KUNIT_EXPECT_EQ(test, account->counted, 2U);
 	inflight_account_remove(account, &bulk[0], LATER, false);
 	inflight_account_remove(account, &bulk[1], LATER, false);
+	KUNIT_EXPECT_TRUE(test, inflight_account_has_room(account));
+	inflight_account_remove(account, &call, LATER, false);
 	KUNIT_EXPECT_EQ(test, account->out, 0U);
 	KUNIT_EXPECT_EQ(test, account->out_bytes, 0U);
 	KUNIT_EXPECT_EQ(test, account->counted, 0U);
+}
+
+/* A bound in packets is one for all of them. */
+static void urgent_keeps_a_given_bound(struct kunit *test)
+{
+	struct inflight_account *account = test->priv;
+	struct inflight_ticket call[2];
+
+	inflight_account_set_limit(account, 2);
+	KUNIT_EXPECT_FALSE(test, inflight_account_may_hurry(account, 1, CALL, LATER));
+	KUNIT_EXPECT_TRUE(test, inflight_account_add_urgent(account, 1, CALL, LATER, &call[0]));
+	KUNIT_EXPECT_TRUE(test, inflight_account_has_room(account));
+	KUNIT_EXPECT_TRUE(test, inflight_account_add_urgent(account, 1, CALL, LATER, &call[1]));
+	KUNIT_EXPECT_FALSE(test, inflight_account_has_room(account));
+	inflight_account_remove(account, &call[0], LATER, false);
+	inflight_account_remove(account, &call[1], LATER, false);
+	KUNIT_EXPECT_EQ(test, account->counted, 0U);
+	KUNIT_EXPECT_EQ(test, account->out, 0U);
 }
 
 /* A station that voice has overtaken is not asleep: its packets count. */
@@ -148,7 +166,6 @@ static void urgent_video(struct kunit *test)
 	for (i = 0; i < 300; i++)
 		sum += hurried(test, 1, 1054, LATER + MS(33 * i), 6);
 	KUNIT_EXPECT_LE(test, sum, 8U);
-	inflight_account_set_limit(account, TC_INFLIGHT_AUTO);
 	account->dql.min_limit = 32500;
 	for (i = 0; i < 300; i++)
 		KUNIT_EXPECT_EQ(test, hurried(test, 2, 1054, LATER + MS(33 * i), 6), 6U);
@@ -284,6 +301,7 @@ static void urgent_by_priority(struct kunit *test)
 
 static struct kunit_case urgent_cases[] = {
 	KUNIT_CASE(urgent_needs_no_room),
+	KUNIT_CASE(urgent_keeps_a_given_bound),
 	KUNIT_CASE(urgent_overtakes_nobody),
 	KUNIT_CASE(urgent_is_no_sign_of_life),
 	KUNIT_CASE(urgent_calls),

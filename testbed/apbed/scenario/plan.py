@@ -118,7 +118,7 @@ class Flow:
     late_s: float | None = None
     bursts: tuple[tuple[float, int], ...] | None = None
     think_s: float | None = None
-    dscp: int | None = None  # of what both ends send, or the sender of datagrams
+    dscp: int | None = None  # the sender's
     quic_bytes: int | None = None
     quic_window: int | None = None
 
