@@ -54,6 +54,7 @@ def goodput(run: Run) -> dict[str, float]:
 
 
 def call(run: Run) -> dict[str, Any]:
+    found: dict[str, Any]
     (found,) = [flow for flow in run["flows"] if flow["id"] == "call"]
     return found
 
