@@ -287,7 +287,7 @@ static int ackwrr_init(struct Qdisc *sch, struct nlattr *opt,
 	q->round.weights[ACKWRR_DATA] = 2;
 	q->round.weights[ACKWRR_ACK] = 1;
 	ackwrr_round_start(&q->round);
-	q->below = inflight_create(sch, inflight_default_limit(dev));
+	q->below = inflight_create(sch, inflight_default_limit(sch));
 	if (!q->below)
 		return -ENOMEM;
 	err = tcf_block_get(&q->block, &q->filter_list, sch, extack);

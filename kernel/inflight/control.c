@@ -126,6 +126,51 @@ u32 inflight_limit(const struct inflight *inf)
 }
 EXPORT_SYMBOL_GPL(inflight_limit);
 
+static bool inflight_is_wireless(const struct net_device *dev)
+{
+#if IS_ENABLED(CONFIG_CFG80211)
+	return dev->ieee80211_ptr;
+#else
+	return false;
+#endif
+}
+
+/* Is the discipline the child of one that has a bound? */
+static bool inflight_is_bounded_above(const struct Qdisc *sch)
+{
+	const struct Qdisc *above;
+	struct inflight *inf;
+	bool bounded = false;
+
+	mutex_lock(&inflight_all_lock);
+	list_for_each_entry(inf, &inflight_all, all) {
+		above = rcu_dereference_protected(inf->sch, lockdep_is_held(&inflight_all_lock));
+		if (inf->dev == qdisc_dev(sch) && above->handle == TC_H_MAJ(sch->parent) &&
+		    inflight_limit(inf) != TC_INFLIGHT_OFF)
+			bounded = true;
+	}
+	mutex_unlock(&inflight_all_lock);
+	return bounded;
+}
+
+/**
+ * inflight_default_limit() - the bound of a discipline that was given none
+ * @sch: the discipline, under RTNL
+ *
+ * A mac80211 device takes all it is given (its netdev queue never stops), so nothing above it ever
+ * queues unless the discipline holds back by itself. One bound is enough: below ackwrr, a second
+ * one would hold a class back when it is this class's turn.
+ *
+ * Return: TC_INFLIGHT_AUTO or TC_INFLIGHT_OFF.
+ */
+u32 inflight_default_limit(const struct Qdisc *sch)
+{
+	if (inflight_is_wireless(qdisc_dev(sch)) && !inflight_is_bounded_above(sch))
+		return TC_INFLIGHT_AUTO;
+	return TC_INFLIGHT_OFF;
+}
+EXPORT_SYMBOL_GPL(inflight_default_limit);
+
 /**
  * inflight_set_stall() - after how long a silent station's packets do not count
  * @inf: the tracker

@@ -18,6 +18,7 @@ struct inflight *inflight_create(struct Qdisc *sch, u32 limit);
 void inflight_release(struct inflight *inf);
 void inflight_set_limit(struct inflight *inf, u32 limit);
 u32 inflight_limit(const struct inflight *inf);
+u32 inflight_default_limit(const struct Qdisc *sch);
 void inflight_set_stall(struct inflight *inf, u32 ms);
 u32 inflight_stall(const struct inflight *inf);
 void inflight_read(struct inflight *inf, struct tc_inflight_xstats *st);
@@ -70,19 +71,6 @@ static inline struct sk_buff *inflight_serve(struct Qdisc *sch, struct inflight 
 	qdisc_qlen_dec(sch);
 	inflight_track(inf, skb);
 	return skb;
-}
-
-/*
- * A mac80211 device takes all it is given (its netdev queue never stops), so
- * nothing above it ever queues unless the qdisc holds back by itself.
- */
-static inline u32 inflight_default_limit(const struct net_device *dev)
-{
-#if IS_ENABLED(CONFIG_CFG80211)
-	if (dev->ieee80211_ptr)
-		return TC_INFLIGHT_AUTO;
-#endif
-	return TC_INFLIGHT_OFF;
 }
 
 #endif

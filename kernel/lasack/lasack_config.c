@@ -172,10 +172,12 @@ static u32 lasack_default_unit(const struct lasack_config *config, const struct 
 /**
  * lasack_config_init() - the defaults
  * @config: filled in completely
- * @dev: of this device
+ * @sch: of this queue discipline
  */
-void lasack_config_init(struct lasack_config *config, const struct net_device *dev)
+void lasack_config_init(struct lasack_config *config, const struct Qdisc *sch)
 {
+	const struct net_device *dev = qdisc_dev(sch);
+
 	*config = (struct lasack_config) {
 		.limit = lasack_default_limit(dev, lasack_default_target(dev)),
 		.memory_limit = LASACK_MEMORY_LIMIT,
@@ -185,7 +187,7 @@ void lasack_config_init(struct lasack_config *config, const struct net_device *d
 		.fair = lasack_default_fair(dev),
 		.overhead = TC_LASACK_OVERHEAD_AUTO,
 		.target = lasack_default_target(dev),
-		.inflight = inflight_default_limit(dev),
+		.inflight = inflight_default_limit(sch),
 	};
 	config->unit = lasack_default_unit(config, dev);
 }

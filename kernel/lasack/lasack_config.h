@@ -8,6 +8,7 @@
 #include <linux/types.h>
 #include "lasack/lasack_queue.h"
 
+struct Qdisc;
 struct net_device;
 struct netlink_ext_ack;
 struct nlattr;
@@ -30,7 +31,7 @@ struct lasack_config {
 	u32	inflight;	/* packets or TC_INFLIGHT_* */
 };
 
-void lasack_config_init(struct lasack_config *config, const struct net_device *dev);
+void lasack_config_init(struct lasack_config *config, const struct Qdisc *sch);
 int lasack_config_parse(struct lasack_config *config, const struct net_device *dev,
 			const struct nlattr *opt, struct netlink_ext_ack *extack);
 int lasack_config_put(const struct lasack_config *config, struct sk_buff *skb);

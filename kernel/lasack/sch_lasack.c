@@ -380,7 +380,7 @@ static int lasack_init(struct Qdisc *sch, struct nlattr *opt,
 	struct lasack_config config;
 	struct lasack_shape shape;
 
-	lasack_config_init(&config, qdisc_dev(sch));
+	lasack_config_init(&config, sch);
 	shape = lasack_config_shape(&config);
 	q->queue = lasack_queue_create(&shape);
 	if (!q->queue)

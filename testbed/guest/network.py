@@ -180,7 +180,10 @@ def queue_words(device: str, queue: AccessPoint | Stations) -> list[list[str]]:
         limit = ["inflight", "limit", str(queue.inflight), "stall", f"{queue.stall_ms}ms"]
         bound, where = [[*replace, "root", "handle", "1:", *limit]], ["parent", "1:1"]
     handle = ["handle", "2:"] if queue.qdisc != "noqueue" else []
-    return [*bound, [*replace, *where, *handle, *shlex.split(queue.qdisc)]]
+    scheduler = [*replace, *where, *handle, *shlex.split(queue.qdisc)]
+    if not isinstance(queue, AccessPoint) or not queue.child:
+        return [*bound, scheduler]
+    return [*bound, scheduler, [*replace, "parent", "2:1", *shlex.split(queue.child)]]
 
 
 def mib_counters(text: str) -> dict[str, int]:

@@ -50,6 +50,7 @@ class AccessPoint:
     aql: bool
     tx_status_delay_ms: float  # TX statuses come so late
     security: str = "open"  # or "wpa2": CCMP with a passphrase
+    child: str = ""  # the queue discipline of class :1 of `qdisc`; "": the one it has by itself
 
 
 @dataclass(frozen=True)
