@@ -34,12 +34,14 @@ static void ackwrr_turn_append(struct ackwrr_flows *flows, struct ackwrr_flow *f
 	flows->turns.last = number;
 }
 
-/* The connection has an ACK that waits. */
+/* The connection has an ACK that waits. It is served in its first turn, unless it has a debt. */
 void ackwrr_turn_join(struct ackwrr_flows *flows, struct ackwrr_flow *flow)
 {
 	if (flow->in_turns)
 		return;
 	flow->in_turns = 1;
+	if (flow->credit <= 0)
+		flow->credit += ACKWRR_QUANTUM;
 	ackwrr_turn_append(flows, flow);
 }
 

@@ -235,6 +235,22 @@ static void acks_of_nothing_take_turns(struct kunit *test)
 	KUNIT_EXPECT_GE(test, moved, (rounds - 6) * 2 * MSS);
 }
 
+/* A new upload waits for one turn of each that is there, which is 16 KiB. */
+static void who_comes_waits_for_one_turn(struct kunit *test)
+{
+	struct cell *cell = test->priv;
+	struct ackwrr_flow *flow;
+	u32 others;
+
+	waiting_upload(cell, 1);
+	waiting_upload(cell, 2);
+	take_turn(cell, NULL, 0, 2 * MSS);
+	flow = waiting_upload(cell, 3);
+	for (others = 0; !take_turn(cell, flow, 1, 2 * MSS); others += 2 * MSS)
+		KUNIT_ASSERT_LE(test, others, 4 * 16384);
+	KUNIT_EXPECT_LE(test, others, 2 * (16384 + 2 * MSS));
+}
+
 /* An ACK that claims a gigabyte delays its connection's next one by 256 kB of another's data. */
 static void a_debt_is_bounded(struct kunit *test)
 {
@@ -318,6 +334,7 @@ static struct kunit_case ackwrr_attacks_cases[] = {
 	KUNIT_CASE(a_forged_end_ends_nobody),
 	KUNIT_CASE(turns_are_of_bytes),
 	KUNIT_CASE(acks_of_nothing_take_turns),
+	KUNIT_CASE(who_comes_waits_for_one_turn),
 	KUNIT_CASE(a_debt_is_bounded),
 	KUNIT_CASE(forged_acks_cost_no_turns),
 	KUNIT_CASE(what_was_free_is_not_given_back),
