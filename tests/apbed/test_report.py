@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from apbed.analysis import comparison, report, summary, table
+from apbed.analysis import comparison, plots, report, summary, table
 from apbed.cli import main
 from apbed.errors import ApbedError
 from tests.apbed import fabricated_run as fabricated
@@ -192,6 +194,15 @@ def loaded(tmp_path: Path) -> Path:
         downloads = [("down", 20_000, factor * seconds) for factor in (1,) * 9 + (5,)]
         fabricated.only_transfers(path, [*downloads, ("up", 30_000, None)])
     return directory
+
+
+def test_long_names_leave_the_bars_room(experiment: Path) -> None:
+    """Matplotlib warns if nothing is left of a panel."""
+    name = "mac80211 airtime AQL, mix dl2-ul8, wired.delay_ms 75.0"
+    rows = [replace(row, name=name) for row in rows_of(experiment)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert "<svg" in plots.to_svg(plots.goodput_bars(rows))
 
 
 def test_response_times_of_rows(loaded: Path) -> None:

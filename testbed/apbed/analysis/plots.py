@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import io
 import math
+import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -34,6 +35,7 @@ SCHEDULERS = (FAINT, "#CC79A7", "#009E73", "#E69F00", "#56B4E9", INK)  # in the 
 SIZE_BINS = 20  # of response time by size: 5 % of the transfers each
 PER_BIN = 5  # and at least so many
 PANEL_IN = (3.5, 2.7)  # width and height in inches
+NAME_COLUMNS, NAME_LINE_IN = 20, 0.17  # of a row's name beside its bars
 COLUMNS = 3
 PNG_DPI = 160
 STYLE: Any = {  # keys as in matplotlibrc
@@ -110,7 +112,10 @@ def goodput_over_time(rows: Sequence[Row], scale: Sequence[Row] | None = None) -
 def goodput_bars(rows: Sequence[Row]) -> Figure:
     """Mean goodput of a connection by scheduler and direction; a dot per connection and seed."""
     with styled():
-        figure = Figure(figsize=(4.6, 0.56 * len(rows) + 0.7), layout="constrained")
+        names = [textwrap.fill(row.name, NAME_COLUMNS) for row in rows]
+        lines = max((name.count("\n") + 1 for name in names), default=1)
+        height = max(0.56, NAME_LINE_IN * lines) * len(rows) + 0.7
+        figure = Figure(figsize=(4.6, height), layout="constrained")
         panel = figure.subplots()
         panel.grid(visible=False)
         panel.grid(visible=True, axis="x")
@@ -119,7 +124,7 @@ def goodput_bars(rows: Sequence[Row]) -> Figure:
         for place, row in enumerate(rows):
             for offset, direction in ((-0.19, "down"), (0.19, "up")):
                 _draw_bar(panel, row, place + offset, direction, named=place == 0)
-        panel.set_yticks(range(len(rows)), [row.name for row in rows])
+        panel.set_yticks(range(len(rows)), names)
         panel.tick_params(axis="y", labelcolor=INK, labelsize=9.5)
         panel.invert_yaxis()
         panel.spines["bottom"].set_visible(False)
