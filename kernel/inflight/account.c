@@ -26,8 +26,9 @@
  *
  * Urgent packets, voice and video, overtake others below the discipline. So if they are freed,
  * this does not mean that a station sleeps whose packets came earlier. With "auto" they do not
- * count, and need not wait for room. But a station has few of them. If it has more, as a download
- * has that says it is voice, all are sent as best effort until it pauses. Else an access point
+ * count, and need not wait for room. But a station has few of them, and so have all together. If
+ * it has more, as a download has that says it is voice, all are sent as best effort until it
+ * pauses. Else an access point
  * that always has something to send as voice would leave the air to nobody, not to its own other
  * queues either.
  *
@@ -45,13 +46,7 @@
 #define INFLIGHT_DOZES		2	/* how often the stall time of a dozing station is halved */
 #define INFLIGHT_PROMPT		32	/* packets in time that make up for a doze */
 
-/*
- * A station's urgent bytes: a call of 50 packets in a second, or a sixteenth of what the device
- * sends at best. No packet is shorter than INFLIGHT_AUTO_SHORT.
- */
-#define INFLIGHT_HASTE_LEAST	(INFLIGHT_AUTO_SHORT / 16)	/* bytes in a ms */
-#define INFLIGHT_HASTE_SHARE	16U
-#define INFLIGHT_HASTE_MS	256U	/* so much at once */
+#define INFLIGHT_HASTE_STATIONS	8U	/* that may have their share of urgent bytes at once */
 #define INFLIGHT_HASTE_MAX	64U	/* packets out, of all stations */
 #define INFLIGHT_CALM_NS	NSEC_PER_SEC	/* the pause after too many */
 
@@ -112,45 +107,43 @@ static u32 inflight_place(u64 address, u32 probe)
 	return (hash_64(address, INFLIGHT_STATION_BITS) + probe) % (1 << INFLIGHT_STATION_BITS);
 }
 
-/* The place that is the station's own, or NULL: it has none. */
-static const struct inflight_station *
-inflight_account_find(const struct inflight_account *account, u64 address)
+/*
+ * The place of a station: its own, or one of a station that has nothing out, and of these the one
+ * that has been without urgent packets for longest. With none free, it shares one.
+ */
+static u32 inflight_account_place(const struct inflight_account *account, u64 address)
 {
-	const struct inflight_station *station;
+	const struct inflight_station *station, *free = NULL;
 	u32 i;
 
 	for (i = 0; i < INFLIGHT_PROBES; i++) {
 		station = &account->stations[inflight_place(address, i)];
-		if (station->address == address)
-			return station;
+		if (likely(station->address == address))
+			return station - account->stations;
+		if (!station->packets && (!free || station->haste.at < free->haste.at))
+			free = station;
 	}
-	return NULL;
+	return free ? free - account->stations : inflight_place(address, 0);
 }
 
 /*
- * The place of a station: its own, or one of a station that has nothing out.
- * With none free, it shares one.
+ * The station's place becomes its own if it is free. Who takes one takes what may hurry of it: else
+ * who has several addresses would always have a new one.
  */
 static struct inflight_station *
 inflight_account_station(struct inflight_account *account, u64 address)
 {
-	const struct inflight_station *own = inflight_account_find(account, address);
-	struct inflight_station *station;
-	u32 i;
+	struct inflight_station *station =
+		&account->stations[inflight_account_place(account, address)];
 
-	if (likely(own))
-		return &account->stations[own - account->stations];
-	for (i = 0; i < INFLIGHT_PROBES; i++) {
-		station = &account->stations[inflight_place(address, i)];
-		if (station->packets)
-			continue;
+	if (unlikely(station->address != address && !station->packets))
 		*station = (struct inflight_station) {
 			.address = address,
+			.haste = station->haste,
+			.calm = station->calm,
 			.epoch = station->epoch,
 		};
-		return station;
-	}
-	return &account->stations[inflight_place(address, 0)];
+	return station;
 }
 
 /* Asleep: packets of others that were handed down after it stalled have been freed. */
@@ -209,33 +202,24 @@ static void inflight_hand_down(struct inflight_account *account, struct inflight
 }
 
 /* Urgent bytes that each station may have in a ms. */
-static u32 inflight_haste_rate(const struct inflight_account *account)
+static u32 inflight_station_rate(const struct inflight_account *account)
 {
 	u32 best = inflight_is_auto(account) ? account->dql.min_limit : 0;
 
-	return max_t(u32, INFLIGHT_HASTE_LEAST, best / (INFLIGHT_AUTO_NS / NSEC_PER_MSEC) /
-		     INFLIGHT_HASTE_SHARE);
-}
-
-/* How many bytes of the station may hurry now. */
-static u32 inflight_haste(const struct inflight_account *account,
-			  const struct inflight_station *station, u64 now)
-{
-	u32 rate = inflight_haste_rate(account);
-	u64 ms = div_u64(now - station->hurried, NSEC_PER_MSEC);
-
-	return min_t(u64, station->haste + min_t(u64, ms, INFLIGHT_HASTE_MS) * rate,
-		     INFLIGHT_HASTE_MS * rate);
+	return inflight_haste_rate(best / (INFLIGHT_AUTO_NS / NSEC_PER_MSEC));
 }
 
 static bool inflight_may_hurry(const struct inflight_account *account,
 			       const struct inflight_station *station, u32 bytes, u64 now)
 {
+	u32 rate = inflight_station_rate(account), all = INFLIGHT_HASTE_STATIONS * rate;
+
 	if (account->urgent >= INFLIGHT_HASTE_MAX)
 		return false;
-	if (station->calm && now - station->hurried < INFLIGHT_CALM_NS)
+	if (station->calm && now - station->haste.at < INFLIGHT_CALM_NS)
 		return false;
-	return inflight_haste(account, station, now) >= max(bytes, INFLIGHT_AUTO_SHORT);
+	return bytes <= min(inflight_haste_left(&station->haste, rate, now),
+			    inflight_haste_left(&account->haste, all, now));
 }
 
 /**
@@ -244,16 +228,15 @@ static bool inflight_may_hurry(const struct inflight_account *account,
  * @address: of its station
  * @bytes: of the packet
  * @now: ns
- *
- * A guess if the station has no place yet.
  */
 bool inflight_account_may_hurry(const struct inflight_account *account, u64 address,
 				u32 bytes, u64 now)
 {
-	const struct inflight_station *station = inflight_account_find(account, address);
+	const struct inflight_station *station =
+		&account->stations[inflight_account_place(account, address)];
 
 	return inflight_is_auto(account) &&
-	       (!station || inflight_may_hurry(account, station, bytes, now));
+	       inflight_may_hurry(account, station, max(bytes, INFLIGHT_AUTO_SHORT), now);
 }
 
 /**
@@ -264,25 +247,27 @@ bool inflight_account_may_hurry(const struct inflight_account *account, u64 addr
  * @now: ns
  * @ticket: to be given to inflight_account_remove()
  *
- * Return: false if its station has had too many. Then it is to be sent as any other.
+ * Return: false if its station has had too many, or all together. Then it is to be sent as any
+ * other.
  */
 bool inflight_account_add_urgent(struct inflight_account *account, u64 address, u32 bytes,
 				 u64 now, struct inflight_ticket *ticket)
 {
 	struct inflight_station *station = inflight_account_station(account, address);
-	bool may = inflight_may_hurry(account, station, bytes, now);
+	u32 rate = inflight_station_rate(account), cost = max(bytes, INFLIGHT_AUTO_SHORT);
+	bool may = inflight_may_hurry(account, station, cost, now), counts;
 
-	station->haste = inflight_haste(account, station, now);
-	station->hurried = now;
+	inflight_haste_take(&station->haste, rate, may ? cost : 0, now);
 	station->calm = !may;
 	if (!may)
 		return false;
-	station->haste -= min(station->haste, max(bytes, INFLIGHT_AUTO_SHORT));
+	inflight_haste_take(&account->haste, INFLIGHT_HASTE_STATIONS * rate, cost, now);
+	/* Who has given a bound in packets wants no more. */
+	counts = !inflight_is_auto(account) && inflight_counts(account, station);
 	inflight_hand_down(account, station, 1, bytes, now, ticket);
 	ticket->urgent = 1;
 	account->urgent++;
-	/* Who has given a bound in packets wants no more. */
-	if (!inflight_is_auto(account))
+	if (counts)
 		inflight_count(account, station, ticket);
 	return true;
 }
@@ -419,8 +404,13 @@ void inflight_account_remove(struct inflight_account *account,
 			dql_completed(&account->dql, ticket->bytes);
 	}
 	account->urgent -= ticket->urgent;
-	if (in_transmit || ticket->urgent)
+	if (in_transmit)
 		return;
+	if (ticket->urgent) {
+		if (counts)
+			station->since = now;
+		return;
+	}
 	/* A driver may give up all packets of a sleeping station at once. */
 	if (counts && inflight_is_auto(account))
 		inflight_pace_note(account, ticket, now);

@@ -9,6 +9,7 @@
 #include <linux/compiler.h>
 #include <linux/dynamic_queue_limits.h>
 #include <linux/types.h>
+#include "haste.h"
 #include "uapi/pkt_sch_inflight.h"
 
 #define INFLIGHT_STATION_BITS	7
@@ -18,9 +19,7 @@ struct inflight_station {
 	u64	address;
 	u64	since;		/* ns: last sign of life, or its first that counts */
 	u64	stalled_at;	/* ns: nothing of it counts since; 0: it is awake */
-	/* urgent packets, see inflight_account_may_hurry(): */
-	u64	hurried;	/* ns: when the last one asked */
-	u32	haste;		/* bytes that may hurry, as of then */
+	struct inflight_haste	haste;	/* see inflight_account_may_hurry() */
 	u32	packets;	/* out */
 	u32	counted;	/* of these, against the bound */
 	u32	bytes;		/* of these that count */
@@ -54,6 +53,7 @@ struct inflight_account {
 	u64	stalls;		/* so far */
 	u64	alive;		/* ns: last sign of life */
 	u32	urgent;		/* packets out */
+	struct inflight_haste	haste;	/* of all stations */
 	/* when what was freed last had been handed down, of this station... */
 	u64	freed_at;
 	struct inflight_station	*freed_station;

@@ -135,17 +135,23 @@ static bool inflight_is_wireless(const struct net_device *dev)
 #endif
 }
 
-/* Is the discipline the child of one that has a bound? */
+/*
+ * Is the discipline the child of one that has a bound? What the kernel attaches by itself has no
+ * handle, so nobody is known to be its child.
+ */
 static bool inflight_is_bounded_above(const struct Qdisc *sch)
 {
+	u32 parent = TC_H_MAJ(sch->parent);
 	const struct Qdisc *above;
 	struct inflight *inf;
 	bool bounded = false;
 
+	if (sch->parent == TC_H_ROOT || !parent)
+		return false;
 	mutex_lock(&inflight_all_lock);
 	list_for_each_entry(inf, &inflight_all, all) {
 		above = rcu_dereference_protected(inf->sch, lockdep_is_held(&inflight_all_lock));
-		if (inf->dev == qdisc_dev(sch) && above->handle == TC_H_MAJ(sch->parent) &&
+		if (inf->dev == qdisc_dev(sch) && above->handle == parent &&
 		    inflight_limit(inf) != TC_INFLIGHT_OFF)
 			bounded = true;
 	}

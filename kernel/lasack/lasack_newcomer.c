@@ -29,7 +29,8 @@
  * place of their own. But if the queue itself is new, all stations are. They compete with each
  * other only, and who comes next must not wait until each of them has had what all have had
  * together. So because of the first ones, who came before any old station was served, the sum of
- * new stations rises no further than one of them has come.
+ * new stations rises no further than one of them has come. Who takes the place of another is none
+ * of the first: invented addresses soon do.
  */
 #include <linux/minmax.h>
 #include "lasack/lasack_newcomer.h"
@@ -228,7 +229,7 @@ void lasack_station_begin(struct lasack_queue *q, struct lasack_station *station
 	station->acked = 0;
 	station->acked_weight = 0;
 	station->is_new = 0;
-	station->is_first = !q->level.current_sum;
+	station->is_first = !q->level.current_sum && !station->retaken;
 }
 
 /* The flow has a packet again. It may go to another station than before. */

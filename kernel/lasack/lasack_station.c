@@ -39,6 +39,7 @@ static void lasack_station_take(struct lasack_stations *stations, struct lasack_
 				u64 address)
 {
 	stations->count += !station->known;
+	station->retaken = station->known;
 	station->known = 1;
 	station->is_new = 1;
 	station->address = address;

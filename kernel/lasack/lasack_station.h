@@ -39,7 +39,8 @@ struct lasack_station {
 	u16			number;
 	u8			known:1,	/* the place is a station's */
 				is_new:1,	/* its sum is not set yet */
-				is_first:1;	/* it began before any old one was served */
+				is_first:1,	/* it began before any old one was served */
+				retaken:1;	/* the place was another's before */
 };
 
 struct lasack_stations {

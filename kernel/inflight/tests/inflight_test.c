@@ -9,6 +9,7 @@
 #include <kunit/test.h>
 #include <linux/module.h>
 #include "inflight/account.c"
+#include "inflight/haste.c"
 
 #define MS(ms)	((u64)(ms) * NSEC_PER_MSEC)
 #define US(us)	((u64)(us) * NSEC_PER_USEC)

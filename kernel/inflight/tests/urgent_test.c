@@ -13,6 +13,7 @@
 #include <net/ipv6.h>
 #include "inflight/account.c"
 #include "inflight/category.c"
+#include "inflight/haste.c"
 
 #define MS(ms)	((u64)(ms) * NSEC_PER_MSEC)
 #define STALL	MS(100)
@@ -34,12 +35,11 @@ static int urgent_test_init(struct kunit *test)
 static bool hurry(struct kunit *test, u64 address, u32 bytes, u64 now,
 		  struct inflight_ticket *ticket)
 {
-	bool known = inflight_account_find(test->priv, address);
-	bool guess = inflight_account_may_hurry(test->priv, address, bytes, now);
-	bool may = inflight_account_add_urgent(test->priv, address, bytes, now, ticket);
+	struct inflight_account *account = test->priv;
+	bool told = inflight_account_may_hurry(account, address, bytes, now);
+	bool may = inflight_account_add_urgent(account, address, bytes, now, ticket);
 
-	if (known)
-		KUNIT_EXPECT_EQ(test, may, guess);
+	KUNIT_EXPECT_EQ(test, told, may && account->limit == TC_INFLIGHT_AUTO);
 	return may;
 }
 
@@ -193,8 +193,108 @@ static void urgent_without_a_place(struct kunit *test)
 
 	for (i = 0; i < 2000; i++)
 		inflight_account_add(test->priv, i, 1, FULL, LATER, &ticket);
-	KUNIT_ASSERT_NULL(test, inflight_account_find(test->priv, 5000));
 	KUNIT_EXPECT_LE(test, hurried(test, 5000, FULL, LATER, 1000), 32 * 256 / FULL);
+}
+
+/* The first address from @from on that looks for its place at @home. */
+static u64 address_at(u32 home, u64 from)
+{
+	while (inflight_place(from, 0) != home)
+		from++;
+	return from;
+}
+
+/*
+ * Stations that sleep have all places that a ninth one may be in, and the bound is full. If its
+ * urgent packets may not hurry, they wait for room.
+ */
+static void urgent_beside_sleepers(struct kunit *test)
+{
+	struct inflight_account *account = test->priv;
+	u64 now = LATER + STALL + MS(2), ninth = address_at(5, 1000);
+	struct inflight_ticket ticket;
+	u32 i, passed = 0;
+
+	for (i = 0; i < INFLIGHT_PROBES; i++)
+		inflight_account_add(account, address_at(5 + i, 1), 1, FULL, LATER, &ticket);
+	inflight_account_expire(account, LATER + STALL);
+	inflight_account_add(account, 77, 1, FULL, LATER + STALL + 1, &ticket);
+	inflight_account_remove(account, &ticket, LATER + STALL + MS(1), false);
+	inflight_account_add(account, 77, 1, FULL, now, &ticket);
+	inflight_account_add(account, 77, 1, FULL, now, &ticket);
+	for (i = 0; i < 1000; i++) {
+		KUNIT_ASSERT_FALSE(test, inflight_account_has_room(account));
+		passed += hurry(test, ninth, FULL, now + i, &ticket);
+	}
+	KUNIT_EXPECT_LE(test, passed, 32 * 256 / FULL);
+}
+
+/* A bound in packets: what a sleeping station's call has out does not count, as nothing of it. */
+static void urgent_to_a_sleeper(struct kunit *test)
+{
+	struct inflight_account *account = test->priv;
+	struct inflight_ticket ticket;
+	u64 now = LATER + STALL;
+	u32 i;
+
+	inflight_account_set_limit(account, 2);
+	inflight_account_add(account, 1, 1, FULL, LATER, &ticket);
+	inflight_account_expire(account, now);
+	inflight_account_add(account, 2, 1, FULL, now + 1, &ticket);
+	inflight_account_remove(account, &ticket, now + MS(1), false);
+	for (i = 1; i <= 50; i++) {
+		KUNIT_EXPECT_TRUE(test, hurry(test, 1, CALL, now + MS(20 * i), &ticket));
+		KUNIT_EXPECT_EQ(test, account->counted, 0U);
+	}
+}
+
+/* A bound in packets: a call of which one packet is always out is no sleeper's. */
+static void urgent_is_alive(struct kunit *test)
+{
+	struct inflight_account *account = test->priv;
+	struct inflight_ticket before, next;
+	u32 i;
+
+	inflight_account_set_limit(account, 10);
+	KUNIT_ASSERT_TRUE(test, hurry(test, 1, CALL, LATER, &before));
+	for (i = 1; i <= 20; i++) {
+		KUNIT_ASSERT_TRUE(test, hurry(test, 1, CALL, LATER + MS(20 * i), &next));
+		inflight_account_remove(account, &before, LATER + MS(20 * i), false);
+		inflight_account_expire(account, LATER + MS(20 * i));
+		before = next;
+	}
+	KUNIT_EXPECT_EQ(test, account->stalls, 0U);
+}
+
+/* Who has several addresses that may be in the same places has no more by changing them. */
+static void urgent_by_turns(struct kunit *test)
+{
+	u64 addresses[20];
+	u32 i, sum = 0;
+
+	for (i = 0; i < ARRAY_SIZE(addresses); i++)
+		addresses[i] = address_at(5, i ? addresses[i - 1] + 1 : 1);
+	for (i = 0; i < 10000; i++)
+		sum += hurried(test, addresses[i % 20], 500, LATER + MS(i), 20);
+	/* Each of the eight places has what one station has that asks for too many. */
+	KUNIT_EXPECT_LE(test, sum, 8U * (32 * 256 / 512));
+}
+
+/* However many stations have their share: together half of what the device sends at best. */
+static void urgent_of_many(struct kunit *test)
+{
+	struct inflight_account *account = test->priv;
+	u64 bytes = 0;
+	u32 i, j;
+
+	account->dql.min_limit = 32500;
+	for (i = 0; i < 5000; i++) {
+		for (j = 1; j <= 30; j++)
+			bytes += 1000 * hurried(test, j, 1000, LATER + MS(2 * i), 1);
+	}
+	/* In 10 s, and what may come at once. */
+	KUNIT_EXPECT_LE(test, bytes, 32500ULL / 4 / 2 * (10000 + 256));
+	KUNIT_EXPECT_GE(test, bytes, 32500ULL / 4 / 4 * 10000);
 }
 
 /* To ask about an address takes nobody's place. */
@@ -309,6 +409,11 @@ static struct kunit_case urgent_cases[] = {
 	KUNIT_CASE(urgent_video),
 	KUNIT_CASE(urgent_is_bounded),
 	KUNIT_CASE(urgent_without_a_place),
+	KUNIT_CASE(urgent_beside_sleepers),
+	KUNIT_CASE(urgent_to_a_sleeper),
+	KUNIT_CASE(urgent_is_alive),
+	KUNIT_CASE(urgent_by_turns),
+	KUNIT_CASE(urgent_of_many),
 	KUNIT_CASE(urgent_question_changes_nothing),
 	KUNIT_CASE(urgent_by_dscp),
 	KUNIT_CASE(urgent_by_priority),

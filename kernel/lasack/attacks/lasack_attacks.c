@@ -338,6 +338,48 @@ static void attack_many_addresses(struct kunit *test)
 	attack_addresses(test, 10, 10);
 }
 
+/*
+ * The queue is new. One station has @spent bytes and stops. Then a packet comes to one address
+ * after the other that nobody has, eight of which wait, beside a station with a download. It has
+ * at least nine tenths of a half.
+ */
+static void attack_addresses_at_first(struct kunit *test, u32 spent, u32 backlog)
+{
+	struct packet p = download(ATTACKER, 50), v = download(VICTIM, 1);
+	u32 i, n, served[__MARKS] = {};
+	struct attack *a = test->priv;
+
+	attack_forget(test);
+	p.station = 3;
+	for (i = 0; i < spent / MSS; i++) {
+		attack_enqueue(test, &p);
+		attack_serve(test);
+	}
+	for (i = 0, n = 1000; i < 20000; i++) {
+		while (a->queued[VICTIM] < backlog)
+			attack_enqueue(test, &v);
+		for (; a->queued[ATTACKER] < 8; n++) {
+			p.station = n;
+			p.host = n;
+			attack_enqueue(test, &p);
+		}
+		served[attack_serve(test)]++;
+	}
+	KUNIT_EXPECT_GE_MSG(test, served[VICTIM], 9000, "%u bytes, %u packets", spent, backlog);
+	attack_drain(test);
+}
+
+static void attack_a_new_queue(struct kunit *test)
+{
+	static const u32 spent[] = { 0, 16000, 60000 }, backlogs[] = { 1, 2, 10, 30 };
+	u32 i, j;
+
+	for (i = 0; i < ARRAY_SIZE(spent); i++) {
+		for (j = 0; j < ARRAY_SIZE(backlogs); j++)
+			attack_addresses_at_first(test, spent[i], backlogs[j]);
+	}
+}
+
 /* The driver has given packets back, the limit becomes smaller, another packet comes. */
 static void attack_requeued(struct kunit *test)
 {
@@ -383,6 +425,7 @@ static struct kunit_case lasack_attack_cases[] = {
 static struct kunit_case lasack_station_cases[] = {
 	KUNIT_CASE(attack_many_connections),
 	KUNIT_CASE(attack_many_addresses),
+	KUNIT_CASE(attack_a_new_queue),
 	{}
 };
 
