@@ -129,6 +129,10 @@ QUEUES = ("ap.radio=queues", "station.radio=queues")
             "device nothing holds packets",
         ),
         (
+            [*QUEUES, "ap.qdisc=noqueue", "ap.child=lasack"],
+            "ap.child = 'lasack': expected none with noqueue, which has no classes",
+        ),
+        (
             [*QUEUES, "station.qdisc=noqueue"],
             "station.inflight = 1: expected 0 with noqueue, which holds nothing back",
         ),
@@ -398,3 +402,13 @@ def test_the_stall_time_is_the_roles_own(tmp_path: Path) -> None:
     assert bound[-2:] == ["stall", "2000ms"]
     bound, _ = queue_words("wlan1", run.plan.station)
     assert bound[-2:] == ["stall", "100ms"]
+
+
+def test_the_first_class_has_a_queue_of_its_own(tmp_path: Path) -> None:
+    settings = ("ap.inflight=0", "ap.qdisc=ackwrr weights auto", "ap.child=lasack limit 9")
+    (run,) = load(tmp_path, CELL, *settings).runs
+    replace = ["tc", "qdisc", "replace", "dev", "wlan0"]
+    assert queue_words("wlan0", run.plan.ap) == [
+        [*replace, "root", "handle", "2:", "ackwrr", "weights", "auto"],
+        [*replace, "parent", "2:1", "lasack", "limit", "9"],
+    ]

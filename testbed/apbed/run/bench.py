@@ -82,7 +82,8 @@ class Bench:
                 f"tcp.window_segments: {self.window.relative_to(REPOSITORY)} is missing; only lab "
                 "kernels have it, after `make all`"
             )
-        words = [*shlex.split(plan.ap.qdisc), *shlex.split(plan.station.qdisc)]
+        queues = (plan.ap.qdisc, plan.ap.child, plan.station.qdisc)
+        words = [word for queue in queues for word in shlex.split(queue)]
         named = [self.modules_of[word] for word in MODULES_OF if word in words]
         inside = self.machine.inside
         modules = [*self.machine.needs, *map(inside, [*self.modules, *named])]

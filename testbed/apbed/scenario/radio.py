@@ -77,6 +77,10 @@ def check_queues(role: str, values: Mapping[str, Any]) -> None:
         raise ApbedError(
             f"{role}.inflight = {inflight}: expected 0 with noqueue, which holds nothing back"
         )
+    if role == "ap" and values["ap.child"]:
+        raise ApbedError(
+            f"ap.child = {values['ap.child']!r}: expected none with noqueue, which has no classes"
+        )
 
 
 def hidden(words: str, radios: Sequence[str]) -> tuple[str, ...]:
