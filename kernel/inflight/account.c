@@ -27,10 +27,10 @@
  * Urgent packets, voice and video, overtake others below the discipline. So if they are freed,
  * this does not mean that a station sleeps whose packets came earlier. With "auto" they do not
  * count, and need not wait for room. But a station has few of them, and so have all together. If
- * it has more, as a download has that says it is voice, all are sent as best effort until it
- * pauses. Else an access point
- * that always has something to send as voice would leave the air to nobody, not to its own other
- * queues either.
+ * it asks for more, as a download does that says it is voice, it has none until it asks for less.
+ * Else an access point that always has something to send as voice would leave the air to nobody,
+ * not to its own other queues either. If all together ask for too many, a packet is sent as best
+ * effort, and nothing else follows: a call need not be the one that asks for too many.
  *
  * Pure arithmetic under the caller's lock: no packet, no timer, no clock.
  */
@@ -48,7 +48,6 @@
 
 #define INFLIGHT_HASTE_STATIONS	8U	/* that may have their share of urgent bytes at once */
 #define INFLIGHT_HASTE_MAX	64U	/* packets out, of all stations */
-#define INFLIGHT_CALM_NS	NSEC_PER_SEC	/* the pause after too many */
 
 #define INFLIGHT_DOUBTS		10	/* at most 2^10 packets are excused in doubt */
 
@@ -127,8 +126,8 @@ static u32 inflight_account_place(const struct inflight_account *account, u64 ad
 }
 
 /*
- * The station's place becomes its own if it is free. Who takes one takes what may hurry of it: else
- * who has several addresses would always have a new one.
+ * The station's place becomes its own if it is free. Who takes one takes what is left of its urgent
+ * bytes: else who has several addresses would always have a full bucket.
  */
 static struct inflight_station *
 inflight_account_station(struct inflight_account *account, u64 address)
@@ -209,17 +208,27 @@ static u32 inflight_station_rate(const struct inflight_account *account)
 	return inflight_haste_rate(best / (INFLIGHT_AUTO_NS / NSEC_PER_MSEC));
 }
 
+/*
+ * Does the station ask for no more than it may have? If it did, it is not believed before half of
+ * its bucket is full.
+ */
+static bool inflight_is_modest(const struct inflight_account *account,
+			       const struct inflight_station *station, u32 bytes, u64 now)
+{
+	u32 rate = inflight_station_rate(account);
+	u32 least = station->calm ? inflight_haste_whole(rate) / 2 : 0;
+
+	return inflight_haste_left(&station->haste, rate, now) >= max(bytes, least);
+}
+
 static bool inflight_may_hurry(const struct inflight_account *account,
 			       const struct inflight_station *station, u32 bytes, u64 now)
 {
-	u32 rate = inflight_station_rate(account), all = INFLIGHT_HASTE_STATIONS * rate;
+	u32 rate = INFLIGHT_HASTE_STATIONS * inflight_station_rate(account);
 
-	if (account->urgent >= INFLIGHT_HASTE_MAX)
-		return false;
-	if (station->calm && now - station->haste.at < INFLIGHT_CALM_NS)
-		return false;
-	return bytes <= min(inflight_haste_left(&station->haste, rate, now),
-			    inflight_haste_left(&account->haste, all, now));
+	return account->urgent < INFLIGHT_HASTE_MAX &&
+	       inflight_is_modest(account, station, bytes, now) &&
+	       inflight_haste_left(&account->haste, rate, now) >= bytes;
 }
 
 /**
@@ -247,7 +256,7 @@ bool inflight_account_may_hurry(const struct inflight_account *account, u64 addr
  * @now: ns
  * @ticket: to be given to inflight_account_remove()
  *
- * Return: false if its station has had too many, or all together. Then it is to be sent as any
+ * Return: false if its station asks for too many, or all together. Then it is to be sent as any
  * other.
  */
 bool inflight_account_add_urgent(struct inflight_account *account, u64 address, u32 bytes,
@@ -257,8 +266,9 @@ bool inflight_account_add_urgent(struct inflight_account *account, u64 address, 
 	u32 rate = inflight_station_rate(account), cost = max(bytes, INFLIGHT_AUTO_SHORT);
 	bool may = inflight_may_hurry(account, station, cost, now), counts;
 
-	inflight_haste_take(&station->haste, rate, may ? cost : 0, now);
-	station->calm = !may;
+	/* Also what it asks for and has not. */
+	station->calm = !inflight_is_modest(account, station, cost, now);
+	inflight_haste_take(&station->haste, rate, cost, now);
 	if (!may)
 		return false;
 	inflight_haste_take(&account->haste, INFLIGHT_HASTE_STATIONS * rate, cost, now);
@@ -407,8 +417,11 @@ void inflight_account_remove(struct inflight_account *account,
 	if (in_transmit)
 		return;
 	if (ticket->urgent) {
-		if (counts)
+		/* With auto, ordinary packets may be kept for a station that voice wakes. */
+		if (!inflight_is_auto(account)) {
 			station->since = now;
+			station->stalled_at = 0;
+		}
 		return;
 	}
 	/* A driver may give up all packets of a sleeping station at once. */

@@ -26,7 +26,7 @@ struct inflight_station {
 	u32	epoch;		/* packets of an earlier one do not count */
 	u8	dozes;		/* seen lately, up to INFLIGHT_DOZES */
 	u8	prompt;		/* packets in time since */
-	bool	calm;		/* it had too many urgent packets, and has not paused since */
+	bool	calm;		/* it asks for too many urgent packets, and has none */
 } ____cacheline_aligned;
 
 /* What leaves in INFLIGHT_AUTO_NS at best, in this second and the one before. */

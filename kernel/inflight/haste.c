@@ -27,6 +27,12 @@ u32 inflight_haste_rate(u32 best)
 	return max(INFLIGHT_HASTE_LEAST, best / INFLIGHT_HASTE_SHARE);
 }
 
+/* What a full bucket has. */
+u32 inflight_haste_whole(u32 rate)
+{
+	return INFLIGHT_HASTE_MS * rate;
+}
+
 /**
  * inflight_haste_left() - bytes that may go now
  * @haste: the bucket
@@ -38,14 +44,15 @@ u32 inflight_haste_left(const struct inflight_haste *haste, u32 rate, u64 now)
 	u64 ms = div_u64(now - haste->at, NSEC_PER_MSEC);
 
 	return min_t(u64, haste->bytes + min_t(u64, ms, INFLIGHT_HASTE_MS) * rate,
-		     INFLIGHT_HASTE_MS * rate);
+		     inflight_haste_whole(rate));
 }
 
-/* @bytes of them go, or all that are left. */
+/* @bytes of them go, or all that are left. Part of a ms counts the next time. */
 void inflight_haste_take(struct inflight_haste *haste, u32 rate, u32 bytes, u64 now)
 {
 	u32 left = inflight_haste_left(haste, rate, now);
+	u64 ms = div_u64(now - haste->at, NSEC_PER_MSEC);
 
 	haste->bytes = left - min(left, bytes);
-	haste->at = now;
+	haste->at = ms < INFLIGHT_HASTE_MS ? haste->at + ms * NSEC_PER_MSEC : now;
 }

@@ -6,11 +6,12 @@
 #include <linux/types.h>
 
 struct inflight_haste {
-	u64	at;	/* ns: when some were asked for last */
+	u64	at;	/* ns: up to when what was added is counted */
 	u32	bytes;	/* left then */
 };
 
 u32 inflight_haste_rate(u32 best);
+u32 inflight_haste_whole(u32 rate);
 u32 inflight_haste_left(const struct inflight_haste *haste, u32 rate, u64 now);
 void inflight_haste_take(struct inflight_haste *haste, u32 rate, u32 bytes, u64 now);
 

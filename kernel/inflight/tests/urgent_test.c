@@ -142,7 +142,7 @@ static void urgent_calls(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hurried(test, 1, CALL, 2 * LATER, 1), 1U);
 }
 
-/* A download that says it is voice: 8 kB, and then none until it has paused for a second. */
+/* A download that says it is voice: 8 kB, and then none until it has paused for 128 ms. */
 static void urgent_download(struct kunit *test)
 {
 	u32 i, sum = 0;
@@ -151,10 +151,10 @@ static void urgent_download(struct kunit *test)
 		sum += hurried(test, 1, FULL, LATER + MS(i), 3);
 	KUNIT_EXPECT_GE(test, sum, 32 * 256 / FULL);
 	KUNIT_EXPECT_LE(test, sum, 32 * 256 / FULL + 1);
-	KUNIT_EXPECT_EQ(test, hurried(test, 1, FULL, LATER + MS(9999 + 999), 1), 0U);
-	KUNIT_EXPECT_EQ(test, hurried(test, 1, FULL, LATER + MS(9999 + 999 + 1000), 1), 1U);
+	KUNIT_EXPECT_EQ(test, hurried(test, 1, FULL, LATER + MS(9999 + 127), 1), 0U);
+	KUNIT_EXPECT_EQ(test, hurried(test, 1, FULL, LATER + MS(9999 + 127 + 128), 1), 1U);
 	/* A call at another station does not notice. */
-	KUNIT_EXPECT_EQ(test, hurried(test, 2, CALL, LATER + MS(9999 + 999 + 1000), 1), 1U);
+	KUNIT_EXPECT_EQ(test, hurried(test, 2, CALL, LATER + MS(9999 + 127 + 128), 1), 1U);
 }
 
 /* On a fast device a video call hurries: 1.5 Mb/s of 65, which are 32500 bytes in 4 ms. */
@@ -276,8 +276,60 @@ static void urgent_by_turns(struct kunit *test)
 		addresses[i] = address_at(5, i ? addresses[i - 1] + 1 : 1);
 	for (i = 0; i < 10000; i++)
 		sum += hurried(test, addresses[i % 20], 500, LATER + MS(i), 20);
-	/* Each of the eight places has what one station has that asks for too many. */
-	KUNIT_EXPECT_LE(test, sum, 8U * (32 * 256 / 512));
+	/* No more than eight stations may have in 10 s, and at once. */
+	KUNIT_EXPECT_LE(test, sum, 8U * 32 * (10000 + 256) / 512);
+}
+
+/* After a flood a call is what it was: 64 packets out, or all that all may have. */
+static void urgent_after_a_flood(struct kunit *test)
+{
+	struct inflight_account *account = test->priv;
+	static struct inflight_ticket out[INFLIGHT_HASTE_MAX];
+	u64 now = LATER;
+	u32 i, j, calls = 0;
+
+	account->dql.min_limit = 32500;
+	for (i = 0; i < ARRAY_SIZE(out); i++)
+		KUNIT_ASSERT_TRUE(test, hurry(test, 1, 60, now, &out[i]));
+	KUNIT_EXPECT_EQ(test, hurried(test, 2, CALL, now, 1), 0U);
+	for (i = 0; i < ARRAY_SIZE(out); i++)
+		inflight_account_remove(account, &out[i], now, false);
+	KUNIT_EXPECT_EQ(test, hurried(test, 2, CALL, now + MS(20), 1), 1U);
+
+	account->dql.min_limit = 0;
+	for (i = 0; i < 4000; i += 2) {	/* eight stations, each 500 packets in a second */
+		for (j = 10; j < 18; j++)
+			hurried(test, j, CALL, now + MS(100 + i), 1);
+	}
+	for (i = 1; i <= 50; i++)
+		calls += hurried(test, 2, CALL, now + MS(4100 + 20 * i), 1);
+	KUNIT_EXPECT_EQ(test, calls, 50U);
+}
+
+/* A call in a place that another has emptied: it goes on as one that asks for little. */
+static void urgent_in_an_emptied_place(struct kunit *test)
+{
+	u32 i, j, calls = 0;
+
+	for (i = 0; i < INFLIGHT_PROBES; i++) {
+		for (j = 0; j < 100; j++)
+			hurried(test, address_at(5 + i, 1), FULL, LATER, 1);
+	}
+	for (i = 1; i <= 500; i++)
+		calls += hurried(test, address_at(5, 1000), CALL, LATER + MS(20 * i), 1);
+	KUNIT_EXPECT_GE(test, calls, 400U);
+}
+
+/* Whenever they ask, nine calls get what they need: no part of a ms is lost. */
+static void urgent_at_any_time(struct kunit *test)
+{
+	u32 i, j, calls = 0;
+
+	for (i = 0; i < 1000; i++) {
+		for (j = 1; j <= 9; j++)
+			calls += hurried(test, j, CALL, LATER + MS(20 * i) + j * 2300000ULL, 1);
+	}
+	KUNIT_EXPECT_EQ(test, calls, 9000U);
 }
 
 /* However many stations have their share: together half of what the device sends at best. */
@@ -292,9 +344,9 @@ static void urgent_of_many(struct kunit *test)
 		for (j = 1; j <= 30; j++)
 			bytes += 1000 * hurried(test, j, 1000, LATER + MS(2 * i), 1);
 	}
-	/* In 10 s, and what may come at once. */
+	/* In 10 s, and what may come at once; nearly all of it is used. */
 	KUNIT_EXPECT_LE(test, bytes, 32500ULL / 4 / 2 * (10000 + 256));
-	KUNIT_EXPECT_GE(test, bytes, 32500ULL / 4 / 4 * 10000);
+	KUNIT_EXPECT_GE(test, bytes * 100, 32500ULL / 4 / 2 * 10000 * 95);
 }
 
 /* To ask about an address takes nobody's place. */
@@ -413,6 +465,9 @@ static struct kunit_case urgent_cases[] = {
 	KUNIT_CASE(urgent_to_a_sleeper),
 	KUNIT_CASE(urgent_is_alive),
 	KUNIT_CASE(urgent_by_turns),
+	KUNIT_CASE(urgent_after_a_flood),
+	KUNIT_CASE(urgent_in_an_emptied_place),
+	KUNIT_CASE(urgent_at_any_time),
 	KUNIT_CASE(urgent_of_many),
 	KUNIT_CASE(urgent_question_changes_nothing),
 	KUNIT_CASE(urgent_by_dscp),
