@@ -13,6 +13,7 @@
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
 #include "category.h"
+#include "common/wireless.h"
 
 #define INFLIGHT_UP_FORCED	256U	/* priority: the user priority, and this */
 #define INFLIGHT_UP_VIDEO	4U	/* this user priority and higher: video, voice */
@@ -48,17 +49,14 @@ static bool inflight_is_marked(const struct sk_buff *skb)
  */
 bool inflight_is_urgent(const struct sk_buff *skb)
 {
-#if IS_ENABLED(CONFIG_CFG80211)
-	if (skb->dev->ieee80211_ptr) {
-		u32 forced = skb->priority - INFLIGHT_UP_FORCED;
+	u32 forced = skb->priority - INFLIGHT_UP_FORCED;
 
-		if (forced < 8)
-			return forced >= INFLIGHT_UP_VIDEO;
-		/* With a VLAN tag, what is below it is not looked at. */
-		return !skb_vlan_tag_present(skb) && inflight_is_marked(skb);
-	}
-#endif
-	return false;
+	if (!device_is_wireless(skb->dev))
+		return false;
+	if (forced < 8)
+		return forced >= INFLIGHT_UP_VIDEO;
+	/* With a VLAN tag, what is below it is not looked at. */
+	return !skb_vlan_tag_present(skb) && inflight_is_marked(skb);
 }
 
 /**

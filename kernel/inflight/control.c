@@ -12,6 +12,7 @@
 #include <linux/slab.h>
 #include <net/netlink.h>
 #include <net/sch_generic.h>
+#include "common/wireless.h"
 #include "followed.h"
 #include "inflight.h"
 #include "tracker.h"
@@ -126,15 +127,6 @@ u32 inflight_limit(const struct inflight *inf)
 }
 EXPORT_SYMBOL_GPL(inflight_limit);
 
-static bool inflight_is_wireless(const struct net_device *dev)
-{
-#if IS_ENABLED(CONFIG_CFG80211)
-	return dev->ieee80211_ptr;
-#else
-	return false;
-#endif
-}
-
 /*
  * Is the discipline the child of one that has a bound? What the kernel attaches by itself has no
  * handle, so nobody is known to be its child.
@@ -171,7 +163,7 @@ static bool inflight_is_bounded_above(const struct Qdisc *sch)
  */
 u32 inflight_default_limit(const struct Qdisc *sch)
 {
-	if (inflight_is_wireless(qdisc_dev(sch)) && !inflight_is_bounded_above(sch))
+	if (device_is_wireless(qdisc_dev(sch)) && !inflight_is_bounded_above(sch))
 		return TC_INFLIGHT_AUTO;
 	return TC_INFLIGHT_OFF;
 }

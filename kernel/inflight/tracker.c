@@ -28,6 +28,7 @@
 #include <linux/slab.h>
 #include <net/sch_generic.h>
 #include "category.h"
+#include "common/wireless.h"
 #include "followed.h"
 #include "inflight.h"
 #include "tracker.h"
@@ -221,11 +222,7 @@ static bool inflight_goes_whole(struct sk_buff *skb)
 {
 	const struct net_device *dev = skb->dev;
 
-#if IS_ENABLED(CONFIG_CFG80211)
-	if (dev->ieee80211_ptr)
-		return false;
-#endif
-	return list_empty(&dev->adj_list.lower) &&
+	return !device_is_wireless(dev) && list_empty(&dev->adj_list.lower) &&
 	       !netif_needs_gso(skb, netif_skb_features(skb));
 }
 

@@ -10,6 +10,7 @@
 #include <net/netlink.h>
 #include <net/pkt_sched.h>
 #include <net/sch_generic.h>
+#include "common/wireless.h"
 #include "inflight/inflight.h"
 #include "lasack/lasack_config.h"
 #include "lasack/airtime/lasack_rates.h"
@@ -127,19 +128,10 @@ static int lasack_refuse(const struct nlattr *attr, struct netlink_ext_ack *exta
 	return -ERANGE;
 }
 
-static bool lasack_is_wireless(const struct net_device *dev)
-{
-#if IS_ENABLED(CONFIG_CFG80211)
-	return dev->ieee80211_ptr;
-#else
-	return false;
-#endif
-}
-
 /* On Wi-Fi the queue is this one. On a wire the bottleneck may be elsewhere. */
 static u32 lasack_default_target(const struct net_device *dev)
 {
-	return lasack_is_wireless(dev) ? LASACK_TARGET_WIFI : 0;
+	return device_is_wireless(dev) ? LASACK_TARGET_WIFI : 0;
 }
 
 /*
@@ -151,7 +143,7 @@ static u32 lasack_default_limit(const struct net_device *dev, u32 target)
 {
 	u32 limit = dev->tx_queue_len ?: DEFAULT_TX_QUEUE_LEN;
 
-	if (lasack_is_wireless(dev))
+	if (device_is_wireless(dev))
 		limit = target ? LASACK_LIMIT_TARGET : min_t(u32, limit, LASACK_LIMIT_WIFI);
 	return clamp_t(u32, limit, 1, TC_LASACK_LIMIT_MAX);
 }
@@ -159,7 +151,7 @@ static u32 lasack_default_limit(const struct net_device *dev, u32 target)
 /* On Wi-Fi stations share the air. More connections should not give a station more of it. */
 static u32 lasack_default_fair(const struct net_device *dev)
 {
-	return lasack_is_wireless(dev) ? TC_LASACK_FAIR_STATION : TC_LASACK_FAIR_FLOW;
+	return device_is_wireless(dev) ? TC_LASACK_FAIR_STATION : TC_LASACK_FAIR_FLOW;
 }
 
 /* On Wi-Fi a slow station's bytes take long. Where rates are told, it pays for that. */
@@ -357,5 +349,5 @@ u32 lasack_config_overhead(const struct lasack_config *config, const struct net_
 		return 0;
 	if (config->overhead != TC_LASACK_OVERHEAD_AUTO)
 		return config->overhead;
-	return lasack_is_wireless(dev) ? LASACK_OVERHEAD_WIFI : LASACK_OVERHEAD_WIRE;
+	return device_is_wireless(dev) ? LASACK_OVERHEAD_WIFI : LASACK_OVERHEAD_WIRE;
 }
