@@ -30,7 +30,7 @@
  * other only, and who comes next must not wait until each of them has had what all have had
  * together. So because of the first ones, who came before any old station was served, the sum of
  * new stations rises no further than one of them has come. Who takes the place of another is none
- * of the first: invented addresses soon do.
+ * of the first: invented addresses soon do, unless they are fewer than the places.
  */
 #include <linux/minmax.h>
 #include "lasack/lasack_newcomer.h"
