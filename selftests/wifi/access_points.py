@@ -11,8 +11,8 @@ Run by watched.sh, where the modules are loaded:
 
     access_points.py HWSIM [SETUP]...
 
-HWSIM is the path of mac80211_hwsim.ko, or its name for modprobe. A SETUP is one of default-bounds,
-bridged, ipv6, two-names, vlan, four-address, nat.
+HWSIM is the path of mac80211_hwsim.ko, or its name for modprobe. A SETUP is one of bridged, ipv6,
+two-names, vlan, four-address, nat.
 """
 
 from __future__ import annotations
@@ -55,7 +55,6 @@ table ip lab {
 }
 """
 FORWARD = Path("/proc/sys/net/ipv4/ip_forward")
-DEFAULT_QDISC = Path("/proc/sys/net/core/default_qdisc")
 CONNECTIONS = Path("/proc/net/nf_conntrack")
 
 
@@ -221,49 +220,7 @@ def known_to_flowtable() -> list[str]:
     return [] if known == 6 else [f"the flowtable knows {known} connections, not 6"]
 
 
-def bounds(device: str) -> dict[str, str]:
-    """The option `inflight` of each lasack and ackwrr on a device, by its parent."""
-    words = ["tc", "qdisc", "show", "dev", device]
-    shown = subprocess.run(words, capture_output=True, text=True, check=True).stdout
-    found = {}
-    for line in shown.splitlines():
-        said = line.split()
-        if said[1] in ("lasack", "ackwrr"):
-            parent = said[said.index("parent") + 1] if "parent" in said else "root"
-            found[f"{said[1]} {parent}"] = said[said.index("inflight") + 1]
-    return found
-
-
-def default_bounds(made: Cell) -> list[str]:
-    """Who is given no bound has one on Wi-Fi, unless it is the child of one that has."""
-    before = DEFAULT_QDISC.read_text()
-    DEFAULT_QDISC.write_text("lasack\n")
-    try:
-        made.radios(1)
-        run("ip", "link", "set", "wlan0", "up")
-    finally:
-        DEFAULT_QDISC.write_text(before)
-    wrong = []
-    # A device with several queues gets one for each, all without a handle. One with none gets none.
-    if set(found := bounds("wlan0")) and set(found.values()) != {"auto"}:
-        wrong.append(f"by default: {found}")
-    replace_qdisc = ("tc", "qdisc", "replace", "dev", "wlan0")
-    for handle in ("ffff:", "2:"):
-        run(*replace_qdisc, "root", "handle", handle, "lasack")
-        if (found := bounds("wlan0")) != {"lasack root": "auto"}:
-            wrong.append(f"at the root, {handle} {found}")
-    for bound, below in (("auto", "off"), ("5p", "off"), ("off", "auto")):
-        words = ("handle", "1:", "ackwrr", "weights", "auto", "inflight", bound.rstrip("p"))
-        run(*replace_qdisc, "root", *words)
-        run(*replace_qdisc, "parent", "1:1", "handle", "11:", "lasack")
-        if (found := bounds("wlan0")) != {"ackwrr root": bound, "lasack 1:1": below}:
-            wrong.append(f"below ackwrr: {found}")
-        run("tc", "qdisc", "del", "dev", "wlan0", "root")
-    return wrong
-
-
 SETUPS: dict[str, Setup] = {
-    "default-bounds": default_bounds,
     "bridged": bridged,
     "ipv6": ipv6,
     "two-names": two_names,
