@@ -230,9 +230,10 @@ def _rtt(run: Json) -> float | None:
 
 def _response(figure: str) -> Callable[[Json], float | None]:
     def value(run: Json) -> float | None:
-        if not run["transfers"]:
+        times = run["response_time_s"].get("down")
+        if not times or not times["n"] + times["unfinished"]:
             return None
-        found = run["response_time_s"]["down"][figure]
+        found = times[figure]
         return math.inf if found is None else float(found)
 
     return value

@@ -10,11 +10,12 @@ import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
-from apbed.analysis import delay_plots, plots, report, summary, verdict, verdict_page
+from apbed.analysis import delay_plots, plots, record, report, summary, verdict, verdict_page
+from apbed.analysis.record import Record
 from apbed.checkout import REPOSITORY
 from apbed.cli.progress import observer
 from apbed.errors import ApbedError
@@ -29,11 +30,13 @@ examples:
   apbed air --short --report                      the page from the runs that are done
 
 DIR gets a directory for each load, as `apbed run` leaves it, verdict.md, verdict.png and
-verdict.json. Finished runs whose inputs did not change are kept, so an interrupted command can be
+verdict.json, and in verdict/ a small record of each load's runs, from which --report writes the
+page again. Finished runs whose inputs did not change are kept, so an interrupted command can be
 repeated.
 Exit status: 0 when every run is valid, 1 otherwise.
 """
 COMMIT = "commit"  # file beside manifest.json: of the code that made the runs
+RECORDS = "verdict"  # folder of the records
 PICTURED = ("rivals", "game", "voice")  # the first of them that was measured
 
 
@@ -87,7 +90,6 @@ def run(args: argparse.Namespace) -> int:
                 runner.run_all(load.scenario, load.out, min(jobs, len(load.scenario.runs)), notify)
             summary.summarize(load.out)
             report.write_report(load.out)
-        loads = campaign.loads(args.out, args.set, short=args.short, names=args.loads.split())
     return _write_page(args, loads)
 
 
@@ -112,54 +114,66 @@ def _minutes(seconds: float) -> str:
 
 
 def _write_page(args: argparse.Namespace, loads: Sequence[Load]) -> int:
-    """verdict.md and verdict.png in `args.out`; 1 if a run that is there is invalid."""
+    """verdict.md and verdict.json in `args.out`; 1 if a run that is there is invalid."""
     found: list[verdict.Load] = []
+    records: dict[str, Record] = {}
     stale: set[str] = set()
-    invalid: list[str] = []
     for load in sorted(loads, key=lambda one: one.scenario.name):
-        if not (load.out / "manifest.json").exists():
-            continue
-        result = summary.summarize(load.out)
-        found += verdict.loads(load.scenario.name, load.scenario.title, result)
-        stale |= {f"{load.scenario.name}/{run_id}" for run_id in _ids(result) - load.kept}
-        invalid += [
-            f"{one['id']}: {one['why_invalid']}" for one in result["runs"] if not one["valid"]
-        ]
+        name, title = load.scenario.name, load.scenario.title
+        known = _record(args.out, load)
+        if known is not None and known.runs:
+            records[name] = known
+            found += verdict.loads(name, title, {"runs": list(known.runs)})
+            stale |= {f"{name}/{run_id}" for run_id in known.stale(load.inputs)}
     if not found:
         raise ApbedError(f"{args.out} has no runs; leave out --report to make some")
     origin = verdict_page.Origin(
-        commits={load.scenario.name: _read_commit(load) for load in loads},
+        commits={name: one.commit for name, one in records.items()},
         command=shlex.join(["apbed", *(word for word in sys.argv[1:] if word != "--report")]),
         date=time.strftime("%-d %B %Y", time.gmtime()),
         stale=frozenset(stale),
-        missing=sum(len(load.open) for load in loads),
-        unmeasured=sorted({load.scenario.name for load in loads} - {one.scenario for one in found}),
+        missing=sum(
+            len(load.inputs.keys() - records[load.scenario.name].inputs.keys())
+            for load in loads
+            if load.scenario.name in records
+        ),
+        unmeasured=sorted({load.scenario.name for load in loads} - records.keys()),
     )
-    picture = _picture(args.out, found)
     page = args.out / "verdict.md"
-    page.write_text(verdict_page.page(found, origin, picture))
+    page.write_text(verdict_page.page(found, origin, _picture(args.out, loads)))
     told = json.dumps(verdict.to_json(found, origin.commits), indent=1, allow_nan=False)
     (args.out / "verdict.json").write_text(told + "\n")
     print(told if args.json else f"Page: {page}")
-    for why in invalid:
-        print(f"apbed: invalid: {why}", file=sys.stderr)
+    invalid = [run for one in records.values() for run in one.runs if not run["valid"]]
+    for run in invalid:
+        print(f"apbed: invalid: {run['id']}: {run['why_invalid']}", file=sys.stderr)
     return 1 if invalid else 0
 
 
-def _ids(result: Mapping[str, Any]) -> set[str]:
-    return {str(one["id"]) for one in result["runs"]}
+def _record(out: Path, load: Load) -> Record | None:
+    """Of the plan's runs: made from the runs if they are there, else as it was left."""
+    if (load.out / "manifest.json").exists():
+        result = summary.summarize(load.out)
+        made = record.of_runs(load.out, load.scenario.title, _read_commit(load), result)
+        record.write(out / RECORDS, made)
+    known = record.read(out / RECORDS, load.scenario.name)
+    return known and known.of(load.inputs.keys())
 
 
-def _picture(out: Path, loads: Sequence[verdict.Load]) -> str | None:
-    """What a person feels under one load, all its contenders; None if none was measured."""
+def _picture(out: Path, loads: Sequence[Load]) -> str | None:
+    """verdict.png: what a person feels under one load, all its contenders. Drawn again if a load
+    has its runs, whose every second it shows; None if there never was any."""
+    path = out / "verdict.png"
     for name in PICTURED:
         for load in loads:
-            rows = [row for row in load.rows if row.runs]
-            if load.scenario == name and rows:
-                figure = delay_plots.delay_and_goodput(rows)
-                (out / "verdict.png").write_bytes(plots.to_png(figure))
-                return "verdict.png"
-    return None
+            if load.scenario.name == name and (load.out / "summary.json").exists():
+                told = json.loads((load.out / "summary.json").read_text())
+                groups = verdict.loads(name, load.scenario.title, told)
+                rows = [row for row in groups[0].rows if row.runs]
+                if rows:
+                    path.write_bytes(plots.to_png(delay_plots.delay_and_goodput(rows)))
+                    return path.name
+    return path.name if path.exists() else None
 
 
 def _commit() -> str:

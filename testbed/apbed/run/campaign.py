@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,10 +28,11 @@ COST_OF_OTHERS = 1.5
 
 @dataclass(frozen=True)
 class Load:
-    """A scenario of the campaign, with the ids of its runs that are done."""
+    """A scenario of the campaign: each run's inputs hash, and the ids of those that are done."""
 
     scenario: Scenario
     out: Path
+    inputs: Mapping[str, str]
     kept: frozenset[str]
 
     @property
@@ -64,8 +65,9 @@ def loads(
     for name, path in files.items():
         if not names or name in names:
             scenario = parse.load(path, settings, short=short)
-            kept = frozenset(runner.finished(scenario, out / name))
-            found.append(Load(scenario, out / name, kept))
+            inputs = runner.inputs(scenario)
+            kept = frozenset(runner.finished(out / name, inputs))
+            found.append(Load(scenario, out / name, inputs, kept))
     return sorted(found, key=lambda load: load.expected_s, reverse=True)
 
 

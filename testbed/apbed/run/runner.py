@@ -17,7 +17,7 @@ import shlex
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,20 +94,21 @@ def run_all(
         return all(done)
 
 
-def finished(scenario: Scenario, out: Path, backend: Backend = bench.LAB) -> set[str]:
-    """The ids of the runs below `out` that `run_all` would keep.
+def inputs(scenario: Scenario, backend: Backend = bench.LAB) -> dict[str, str]:
+    """The inputs hash that each of the scenario's runs has today, by its id.
 
     Raises ApbedError if something is missing that runs need.
     """
     benches = {name: bench.find(name, backend) for name in {run.kernel for run in scenario.runs}}
     digests = {name: entry.digests() for name, entry in benches.items()}
     return {
-        run.id
-        for run in scenario.runs
-        if _is_done(
-            out / "runs" / run.id, inputs_hash(run, benches[run.kernel], digests[run.kernel])
-        )
+        run.id: inputs_hash(run, benches[run.kernel], digests[run.kernel]) for run in scenario.runs
     }
+
+
+def finished(out: Path, inputs: Mapping[str, str]) -> set[str]:
+    """The ids of those runs below `out` that `run_all` would keep: done, with these inputs."""
+    return {run_id for run_id, known in inputs.items() if _is_done(out / "runs" / run_id, known)}
 
 
 def inputs_hash(run: Run, entry: Bench, digests: dict[str, str]) -> str:

@@ -66,9 +66,9 @@ def test_what_is_done_is_kept_until_its_inputs_change(tmp_path: Path) -> None:
         inputs = runner.inputs_hash(run, entry, entry.digests())
         (place / "run.json").write_text(json.dumps({"inputs_hash": inputs}))
         (place / "status.json").write_text(json.dumps({"state": state}))
-    assert runner.finished(scenario, tmp_path) == {first.id}
+    assert runner.finished(tmp_path, runner.inputs(scenario)) == {first.id}
     longer = parse.load(catalogue.find("rrul"), [*words, "duration_s=41.0"])
-    assert runner.finished(longer, tmp_path) == set()
+    assert runner.finished(tmp_path, runner.inputs(longer)) == set()
 
 
 def test_dry_run_starts_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -115,8 +115,7 @@ def test_values_of_a_run() -> None:
     assert found["delay p50"] == 10.0 and found["delay p99"] == 30.0
     for name in ("CoV in 1 s", "short downloads p50", "unfinished", "TCP ACKs"):
         assert found[name] is None
-    one["transfers"] = [{}]
-    one["response_time_s"] = {"down": {"p50": 0.2, "p90": None, "unfinished": 3}}
+    one["response_time_s"] = {"down": {"n": 4, "p50": 0.2, "p90": None, "unfinished": 3}}
     assert MEASURES["short downloads p50"].of(one) == 0.2
     assert MEASURES["short downloads p90"].of(one) == math.inf
     assert MEASURES["unfinished"].of(one) == 3

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The records of runs: the page can be made from them alone, and they know what is old."""
+
+from __future__ import annotations
+
+import json
+import lzma
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from apbed.analysis import record, verdict, verdict_page
+from apbed.analysis.record import Record
+from apbed.checkout import REPOSITORY
+from apbed.cli import main
+from apbed.errors import ApbedError
+from apbed.run import runner
+from apbed.scenario import catalogue, parse
+from tests.apbed.air.test_verdict import run
+
+PAGES = REPOSITORY / "Documentation" / "measurements"
+CASES = 'case=["mac80211 airtime AQL","lasack"]'
+
+
+def planned(seeds: str = "[1,2]") -> tuple[list[str], Mapping[str, str]]:
+    """The words of a plan of game's runs, and their inputs today."""
+    words = [CASES, f"seed={seeds}"]
+    return words, runner.inputs(parse.load(catalogue.find("game"), words))
+
+
+def of_game(inputs: Mapping[str, str]) -> Record:
+    """A made-up record with a run for each of these ids."""
+    runs = []
+    for run_id in inputs:
+        case = "lasack" if run_id.startswith("lasack") else "mac80211 airtime AQL"
+        runs.append(run(case, int(run_id[-1]), 5.0, 0.9, 20.0) | {"id": run_id})
+    return Record("game", "A game", "0123456", inputs, tuple(runs))
+
+
+def report(out: Path, words: list[str]) -> str:
+    """The page that `apbed air --report` writes."""
+    settings = [word for one in words for word in ("--set", one)]
+    assert main(["air", "--report", "--loads", "game", *settings, "--out", str(out)]) == 0
+    return (out / "verdict.md").read_text()
+
+
+def test_the_page_needs_only_the_record(tmp_path: Path) -> None:
+    """Values and commit are the record's; nothing is old, nothing lacks."""
+    words, inputs = planned()
+    record.write(tmp_path / "verdict", of_game(inputs))
+    text = report(tmp_path, words)
+    assert "Commit 0123456." in text and "| 0.90 |" in text
+    assert "not done" not in text and " * |" not in text
+    assert json.loads((tmp_path / "verdict.json").read_text())["loads"][0]["name"] == "game"
+
+
+def test_a_run_with_other_inputs_is_marked(tmp_path: Path) -> None:
+    """And a run of the plan that the record lacks is counted."""
+    words, inputs = planned("[1,2,3]")
+    known = {run_id: found for run_id, found in inputs.items() if not run_id.endswith("3")}
+    old = next(run_id for run_id in known if run_id.startswith("lasack"))
+    record.write(tmp_path / "verdict", of_game(known | {old: "0" * 64}))
+    text = report(tmp_path, words)
+    assert "| lasack * |" in text and "| mac80211 airtime AQL |" in text
+    assert "**2 runs of the plan are not done**" in " ".join(text.split())
+
+
+def test_runs_of_no_plan_are_left_out(tmp_path: Path) -> None:
+    """The record has three seeds, the plan one."""
+    words, _ = planned("[2]")
+    record.write(tmp_path / "verdict", of_game(planned("[1,2,3]")[1]))
+    assert "from 2 runs" in report(tmp_path, words)
+
+
+def test_only_what_is_large_is_left_out(tmp_path: Path) -> None:
+    """Every measure of the verdict is as it was; each second and each transfer is gone."""
+    one = run("lasack", 1, 5.0, 0.9, 20.0)
+    one["flows"][0] |= {"goodput_series": [[0.5, 1.0]]}
+    one["transfers"] = [{"bytes": 1}]
+    times = {"n": 1, "unfinished": 0, "p50": 0.1, "p90": 0.2}
+    one["response_time_s"] = {"down": times, "up": times}
+    directory = tmp_path / "runs" / one["id"]
+    directory.mkdir(parents=True)
+    (directory / "run.json").write_text('{"inputs_hash": "abc"}')
+    made = record.of_runs(tmp_path, "A game", "0123456", {"scenario": "game", "runs": [one]})
+    record.write(tmp_path, made)
+    found = record.read(tmp_path, "game")
+    assert found is not None and found.inputs == {one["id"]: "abc"}
+    (kept,) = found.runs
+    for measure in verdict.MEASURES:
+        assert measure.of(kept) == measure.of(one), measure.name
+    assert kept["transfers"] == [] and kept["flows"][0]["goodput_series"] == []
+
+
+def test_equal_records_are_equal_files(tmp_path: Path) -> None:
+    made = of_game(planned()[1])
+    first = record.write(tmp_path / "a", made).read_bytes()
+    again = record.read(tmp_path / "a", "game")
+    assert again is not None and record.write(tmp_path / "b", again).read_bytes() == first
+    assert record.read(tmp_path, "rrul") is None
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"not xz", lzma.compress(b"[]"), lzma.compress(b'{"schema": 2}'), lzma.compress(b"{}")],
+)
+def test_a_broken_record_is_one_line(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "game.json.xz").write_bytes(content)
+    with pytest.raises(ApbedError, match=r"game\.json\.xz is no record of runs \(.*\); remove it"):
+        record.read(tmp_path, "game")
+
+
+def without_marks(page: str) -> list[str]:
+    """The lines of a page's tables, without the marks of age, which depend on today's code."""
+    return [re.sub(r" \* \|", " |", line) for line in page.splitlines() if line[:1] == "|"]
+
+
+def test_the_committed_page_is_that_of_the_committed_records() -> None:
+    """Every value of every table."""
+    names = sorted(path.name.removesuffix(record.SUFFIX) for path in PAGES.glob("verdict/*.xz"))
+    assert names
+    found: list[verdict.Load] = []
+    commits: dict[str, str] = {}
+    for name in names:
+        known = record.read(PAGES / "verdict", name)
+        assert known is not None
+        found += verdict.loads(name, known.title, {"runs": list(known.runs)})
+        commits[name] = known.commit
+    origin: dict[str, Any] = {"command": "", "date": "", "stale": frozenset()}
+    told = verdict_page.Origin(**origin, commits=commits, missing=0, unmeasured=())
+    assert without_marks((PAGES / "verdict.md").read_text()) == without_marks(
+        verdict_page.page(found, told, None)
+    )
