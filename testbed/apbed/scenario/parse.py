@@ -91,11 +91,13 @@ def load(path: Path, settings: Sequence[str] = (), *, short: bool = False) -> Sc
         shared = table.pop("cases", None)
         if shared is not None:
             own = table.pop("case", [])
-            table["case"] = cases.of_files(path.parent, shared)
-            if all(isinstance(one, dict) for one in own):
-                table["case"] += own
-            else:  # names of those that the scenario runs
-                settings = [f"case={json.dumps(own)}", *settings]
+            if not isinstance(own, list):
+                raise ApbedError("case: expected a list of names and of cases")
+            tables = [one for one in own if isinstance(one, dict)]
+            table["case"] = cases.of_files(path.parent, shared) + tables
+            if len(tables) < len(own):  # names of those that the scenario runs, in this order
+                names = [one.get("name") if isinstance(one, dict) else one for one in own]
+                settings = [f"case={json.dumps(names)}", *settings]
         return _scenario(table, settings)
     except ApbedError as error:
         raise ApbedError(f"{path.name}: {error}") from error

@@ -106,6 +106,10 @@ def test_cases_of_several_files_and_some_of_them(tmp_path: Path) -> None:
     assert [run.params["case"] for run in load(tmp_path, some).runs] == [every[3], every[0]]
     word = f'case=["{every[1]}"]'
     assert [run.params["case"] for run in load(tmp_path, some, word).runs] == [every[1]]
+    own = '{ name = "short", ap = { qdisc = "pfifo limit 5" } }'
+    mixed = load(tmp_path, text.replace("[ap]", f'case = [{own}, "{every[1]}"]\n[ap]'))
+    assert [run.params["case"] for run in mixed.runs] == ["short", every[1]]
+    assert mixed.runs[0].plan.ap.qdisc == "pfifo limit 5"
 
 
 @pytest.mark.parametrize(
@@ -115,6 +119,8 @@ def test_cases_of_several_files_and_some_of_them(tmp_path: Path) -> None:
         ("cases = 1", "cell.toml: cases: expected the name of a file, or a list of such names"),
         ('cases = ["shared.toml", "shared.toml"]', "cell.toml: case 3: expected a name that no"),
         ('cases = "shared.toml"\ncase = ["none"]', "cell.toml: case = 'none': expected one of"),
+        ('cases = "shared.toml"\ncase = "today"', "cell.toml: case: expected a list of names and"),
+        ('cases = "shared.toml"\ncase = ["today", {}]', "cell.toml: case 3: name is missing"),
     ],
 )
 def test_cases_that_cannot_be_are_one_line(tmp_path: Path, line: str, why: str) -> None:
