@@ -141,7 +141,7 @@ bench-all: all
 		cat $(BENCH_OUT)/$$part/table.md; echo; \
 	done > $(BENCH_OUT)/table.md
 
-# Two hours and more on two quiet cores; QUICK=1 about 20 minutes. Repeat it to go on.
+# A night on two quiet cores (DRY_RUN=1 says how long); QUICK=1 three quarters of an hour. Repeat it to go on.
 bench-air: all			## compare lasack with what access points run today: QUICK=1 DRY_RUN=1
 	@$(APBED) air $(if $(QUICK),--short) $(if $(DRY_RUN),--dry-run) \
 		--out out/air$(if $(QUICK),-short)

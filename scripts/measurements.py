@@ -60,7 +60,10 @@ def _measure(entry: dict[str, Any], commit: str) -> bool:
             if done.returncode:
                 return False
     for made, picture in entry.get("pictures", {}).items():
-        shutil.copyfile(out / made, PAGES / picture)
+        if (out / made).is_dir():
+            shutil.copytree(out / made, PAGES / picture, dirs_exist_ok=True)
+        else:
+            shutil.copyfile(out / made, PAGES / picture)
     return True
 
 

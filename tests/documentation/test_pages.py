@@ -223,7 +223,7 @@ def test_measurements_can_be_repeated(entry: dict[str, object]) -> None:
     pictures = entry.get("pictures", {})
     assert isinstance(pictures, dict)
     for picture in pictures.values():
-        assert (MEASUREMENTS / picture).is_file()
+        assert (MEASUREMENTS / picture).exists()
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if "measurements/" in name])
