@@ -21,8 +21,8 @@ static const char lasack_usage[] =
 	"                  [ mode { default | paper } ] [ fair { flow | station } ]\n"
 	"                  [ overhead { auto | BYTES } ] [ target { off | TIME } ]\n"
 	"                  [ unit { bytes | airtime } ]\n"
-	"  limit         most packets queued, 1 to 1048576; default: the device's\n"
-	"                txqueuelen, at most 300 on Wi-Fi\n"
+	"  limit         most packets queued, 1 to 1048576; default: 4096 with a target\n"
+	"                on Wi-Fi, without one at most 300; else the device's txqueuelen\n"
 	"  memory_limit  most memory they may use, 64k to 4294967295 bytes; default: 32m\n"
 	"  flows         flows remembered, 1 to 65535; default: 1024\n"
 	"  idle          time after which a flow without packets is forgotten,\n"
@@ -46,8 +46,8 @@ static const char lasack_usage[] =
 	"  target        how long the packets of a flow should wait at most: senders are\n"
 	"                told to send less, 1ms to 10s; default: 100ms on Wi-Fi, else off\n"
 	"  unit          what is equal between stations: bytes, or airtime at the rate\n"
-	"                of each, which only a Wi-Fi device tells; default: bytes\n"
-	"Example: tc qdisc replace dev wlan0 root lasack limit 100 inflight auto\n";
+	"                of each; default: airtime on Wi-Fi that tells rates, else bytes\n"
+	"Example: tc qdisc replace dev wlan0 root lasack\n";
 
 static const struct option_word lasack_inflight_words[] = {
 	{ "auto", TC_INFLIGHT_AUTO },

@@ -12,6 +12,7 @@
 #include "qdisc_options.h"
 
 #define OPTIONS_MAX	16
+#define PRECISION	1e-6	/* of a unit: 2.3 times 1000 is not 2300 exactly */
 
 struct unit_suffix {
 	const char *suffix;	/* NULL ends the list */
@@ -60,7 +61,7 @@ static void print_expectation(const struct qdisc_option *option)
 	if (option->unit == UNIT_WORD)
 		fputs((word++)->word, stderr);
 	else if (option->unit == UNIT_TIME)
-		fprintf(stderr, "%s to %s", format_time(min, option->min),
+		fprintf(stderr, "%s to %s in whole ms", format_time(min, option->min),
 			format_time(max, option->max));
 	else
 		fprintf(stderr, "%u to %u", option->min, option->max);
@@ -169,8 +170,11 @@ static int parse_value(const struct qdisc_option *option, const char *arg,
 		return -1;
 	if (number < option->min || number > option->max)
 		return -1;
-	*value = number;
-	return 0;
+	*value = number + 0.5;
+	/* Part of a byte does not matter, part of a ms does. */
+	if (option->unit != UNIT_TIME)
+		return 0;
+	return number - *value > PRECISION || *value - number > PRECISION ? -1 : 0;
 }
 
 static int add_value(const char *qdisc, const struct qdisc_option *option,

@@ -132,7 +132,7 @@ static struct sk_buff *ackwrr_fifo_victim(const struct ackwrr_sched_data *q,
 	owner = ackwrr_cb_flow(q, ackwrr_cb(head));
 	if (!ackwrr_cb(head)->listed || owner->acks > 1)
 		return head;
-	return flow && flow->acks ? flow->oldest_ack : NULL;
+	return flow && flow->acks && seg->pure_ack ? flow->oldest_ack : NULL;
 }
 
 /* The parents have counted the dropped ACK, so they are told. */
@@ -218,7 +218,8 @@ int ackwrr_fifo_enqueue(struct sk_buff *skb, struct Qdisc *sch, int class,
 
 	if (ackwrr_is_counted(q, class)) {
 		victim = ackwrr_fifo_victim(q, flow, seg);
-		if (!victim && !flow && fifo->q.qlen >= q->limit) {
+		/* Only the first ACK of a connection may exceed the limit. */
+		if (!victim && fifo->q.qlen >= q->limit && !(flow && seg->pure_ack)) {
 			qdisc_qstats_drop(fifo);
 			__qdisc_qstats_drop(sch, gso_segments(skb));
 			__qdisc_drop(skb, to_free);

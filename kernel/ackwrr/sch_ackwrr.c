@@ -42,7 +42,8 @@ static int ackwrr_chosen_class(struct sk_buff *skb, struct Qdisc *sch, int *ret)
 	struct tcf_result res;
 	int verdict;
 
-	if (TC_H_MAJ(skb->priority) != sch->handle) {
+	/* A default qdisc has no handle: then no priority is a class of it. */
+	if (!sch->handle || TC_H_MAJ(skb->priority) != sch->handle) {
 		filters = rcu_dereference_bh(q->filter_list);
 		if (!filters)
 			return -1;

@@ -65,6 +65,8 @@ bool inflight_is_urgent(const struct sk_buff *skb)
  *
  * A driver with a queue for each category has chosen one, and a priority that it may use as an
  * index. So it chooses again. With a single queue it is going to look at the priority only below.
+ * A queue that is stopped cannot have it: the packet would wait before all urgent ones that come
+ * next. It is sent as it was going to be.
  */
 void inflight_demote(struct sk_buff *skb)
 {
@@ -74,6 +76,7 @@ void inflight_demote(struct sk_buff *skb)
 	skb->priority = INFLIGHT_UP_FORCED;
 	if (dev->real_num_tx_queues < 2 || !dev->netdev_ops->ndo_select_queue)
 		return;
-	queue = dev->netdev_ops->ndo_select_queue(dev, skb, NULL);
-	skb_set_queue_mapping(skb, netdev_cap_txqueue(dev, queue));
+	queue = netdev_cap_txqueue(dev, dev->netdev_ops->ndo_select_queue(dev, skb, NULL));
+	if (!netif_xmit_stopped(netdev_get_tx_queue(dev, queue)))
+		skb_set_queue_mapping(skb, queue);
 }

@@ -81,7 +81,7 @@ static u64 wired_rate(struct net_device *dev)
 {
 	struct ethtool_link_ksettings settings;
 
-	if (!dev->dev.parent || __ethtool_get_link_ksettings(dev, &settings) ||
+	if (!dev->dev.parent || netif_get_link_ksettings(dev, &settings) ||
 	    settings.base.speed == (u32)SPEED_UNKNOWN)
 		return 0;
 	return settings.base.speed * MBIT;
@@ -90,7 +90,7 @@ static u64 wired_rate(struct net_device *dev)
 /**
  * inflight_backpressure_ask() - ask the device for its highest rate
  * @bp: the state to be told
- * @dev: the device, under RTNL
+ * @dev: the device, under RTNL and, if it has one, under its own lock
  */
 void inflight_backpressure_ask(struct inflight_backpressure *bp, struct net_device *dev)
 {

@@ -218,7 +218,10 @@ static bool lasack_aqm_is_plain(const struct sk_buff *skb, const struct tcp_segm
 	       *option == htonl(LASACK_TIMESTAMPS);
 }
 
-/* The first packet is a pure ACK, @seg: until it no longer gives way to the next one. */
+/*
+ * The first packet is a pure ACK, @seg: until it no longer gives way to the next one. In a flow
+ * that many share, the next one may be another connection's.
+ */
 static void lasack_aqm_thin(struct lasack_queue *q, struct lasack_flow *flow,
 			    struct tcp_segment *seg, lasack_discard_t discard)
 {
@@ -226,6 +229,8 @@ static void lasack_aqm_thin(struct lasack_queue *q, struct lasack_flow *flow,
 	struct tcp_segment behind;
 	u64 acked;
 
+	if (flow->shared)
+		return;
 	while ((next = flow->head->next) && lasack_cb(next)->pure_ack) {
 		acked = (u64)lasack_cb(flow->head)->acked + lasack_cb(next)->acked;
 		if (acked > LASACK_AQM_THINNED || !lasack_aqm_is_plain(flow->head, seg))

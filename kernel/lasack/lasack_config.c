@@ -209,10 +209,10 @@ static int lasack_get_mode(struct lasack_config *config, const struct net_device
 
 	lasack_get(&config->mode, tb[TCA_LASACK_MODE]);
 	paper = config->mode == TC_LASACK_MODE_PAPER;
-	if (tb[TCA_LASACK_MODE])
+	if (config->mode != before) {
 		config->fair = paper ? TC_LASACK_FAIR_FLOW : lasack_default_fair(dev);
-	if (config->mode != before)
 		config->target = paper ? 0 : lasack_default_target(dev);
+	}
 	lasack_get(&config->fair, tb[TCA_LASACK_FAIR]);
 	lasack_get(&config->target, tb[TCA_LASACK_TARGET]);
 	if (paper && config->target) {

@@ -146,6 +146,32 @@ static void only_acks_replace_acks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, marks[1], 90000);
 }
 
+/*
+ * A filter sends UDP to the ACKs, whose first is a connection's only one. That one stays, and so
+ * does an ACK that a connection with none sends. Nothing else exceeds the limit.
+ */
+static void only_first_acks_exceed_the_limit(struct kunit *test)
+{
+	struct tcp_segment udp = data(9, 1000);
+	struct queue *queue = test->priv;
+	struct ackwrr_sched_data *q = data_of(test);
+	const struct Qdisc *fifo = queue->fifos[ACKWRR_ACK];
+	struct sk_buff *to_free = NULL;
+	struct ackwrr_flow *flow;
+	u32 i;
+
+	put(test, packet(), ACKWRR_ACK, ack(1, 1000));
+	flow = ackwrr_flows_arrive(&q->flows, &q->share, &udp);
+	KUNIT_ASSERT_NOT_NULL(test, flow);
+	for (i = 0; i < 4 * LIMIT; i++)
+		ackwrr_fifo_enqueue(packet(), queue->sch, ACKWRR_ACK, flow, &udp, &to_free);
+	kfree_skb_list(to_free);
+	KUNIT_EXPECT_EQ(test, fifo->q.qlen, LIMIT);
+	KUNIT_EXPECT_EQ(test, fifo->q.head->mark, 1000);
+	KUNIT_EXPECT_EQ(test, put(test, packet(), ACKWRR_ACK, ack(2, 1000)), 0);
+	KUNIT_EXPECT_EQ(test, fifo->q.qlen, LIMIT + 1);
+}
+
 /* In order of arrival goes the packet that would go, which need not be the FIFO's first. */
 static void first_come_is_whose_turn_it_is(struct kunit *test)
 {
@@ -168,6 +194,7 @@ static void first_come_is_whose_turn_it_is(struct kunit *test)
 static struct kunit_case ackwrr_fifo_cases[] = {
 	KUNIT_CASE(sent_ones_are_forgotten),
 	KUNIT_CASE(only_acks_replace_acks),
+	KUNIT_CASE(only_first_acks_exceed_the_limit),
 	KUNIT_CASE(first_come_is_whose_turn_it_is),
 	{}
 };

@@ -248,6 +248,7 @@ static int __init emulated_init(void)
 	SET_NETDEV_DEV(device, parent);
 	device->netdev_ops = &emulated_ops;
 	device->ethtool_ops = &emulated_ethtool_ops;
+	netdev_ask_for_own_lock(device);
 	eth_hw_addr_random(device);
 	err = register_netdev(device);
 	if (err) {

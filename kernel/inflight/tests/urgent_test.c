@@ -374,9 +374,17 @@ static u16 select_queue(struct net_device *dev, struct sk_buff *skb, struct net_
 
 static const struct net_device_ops four_queues = { .ndo_select_queue = select_queue };
 
-/* Demoted, it is sent as best effort: by priority, or in the queue that the driver has for that. */
+/*
+ * Demoted, it is sent as best effort: by priority, or in the queue that the driver has for that
+ * unless it is stopped.
+ */
 static void expect_demoted(struct kunit *test, struct net_device *dev, struct sk_buff *skb)
 {
+	struct netdev_queue *queues = kunit_kcalloc(test, 4, sizeof(*queues), GFP_KERNEL);
+	u32 priority = skb->priority;
+
+	KUNIT_ASSERT_NOT_NULL(test, queues);
+	dev->_tx = queues;
 	dev->real_num_tx_queues = 1;
 	inflight_demote(skb);
 	KUNIT_EXPECT_FALSE(test, inflight_is_urgent(skb));
@@ -386,6 +394,12 @@ static void expect_demoted(struct kunit *test, struct net_device *dev, struct sk
 	inflight_demote(skb);
 	KUNIT_EXPECT_EQ(test, skb->priority, 0U);
 	KUNIT_EXPECT_EQ(test, skb_get_queue_mapping(skb), 3);
+	skb->priority = priority;
+	skb_set_queue_mapping(skb, 0);
+	set_bit(__QUEUE_STATE_DRV_XOFF, &queues[3].state);
+	inflight_demote(skb);
+	KUNIT_EXPECT_EQ(test, skb->priority, 0U);
+	KUNIT_EXPECT_EQ(test, skb_get_queue_mapping(skb), 0);
 }
 
 /* A packet with this DS field for a device; Wi-Fi or not. */

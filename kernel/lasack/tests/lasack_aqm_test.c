@@ -151,6 +151,40 @@ static void aqm_thins_plain_acks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, q->memory, 0ULL);
 }
 
+/* Too few places: many connections share one. The last ACK of each says what no other says. */
+static void aqm_thins_no_shared_flow(struct kunit *test)
+{
+	struct lasack_shape shape = { .flows = 16, .aqm = true };
+	struct lasack_queue *from = test->priv, *q = lasack_queue_create(&shape);
+	struct tcp_segment seg;
+	struct sk_buff *skb;
+	u32 i, n, last = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, q);
+	for (n = 0; n < 3; n++) {
+		for (i = 0; i < 40; i++) {
+			struct frame f = nth_ack(n);
+
+			f.other = i;
+			enqueue(test, f);
+		}
+		/* The first says nothing of what it acknowledges. */
+		while (!n && (skb = dequeue(test)))
+			kfree_skb(skb);
+	}
+	lasack_queue_take_over(q, from);
+	lasack_queue_free(from);
+	test->priv = q;
+	lasack_aqm_set(q->aqm, TARGET, 1514);
+	KUNIT_EXPECT_GT(test, q->overflow, 40ULL);
+	while ((skb = dequeue(test))) {
+		tcp_segment_parse(skb, &seg);
+		last += seg.ack_seq == FIRST + 2 * MSS;
+		kfree_skb(skb);
+	}
+	KUNIT_EXPECT_EQ(test, last, 40U);
+}
+
 static u64 received(struct kunit *test)
 {
 	struct lasack_queue *q = test->priv;
@@ -259,6 +293,7 @@ static struct kunit_case lasack_aqm_cases[] = {
 	KUNIT_CASE(aqm_is_lied_to),
 	KUNIT_CASE(aqm_changes_no_clone),
 	KUNIT_CASE(aqm_thins_plain_acks),
+	KUNIT_CASE(aqm_thins_no_shared_flow),
 	KUNIT_CASE(aqm_charges_the_same),
 	KUNIT_CASE(aqm_keeps_what_says_more),
 	KUNIT_CASE(aqm_drops_late_data),

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Since 7.2 devices may have a lock of their own, which is held when a qdisc is made. From then
+ * on __ethtool_get_link_ksettings() takes that lock, and this one does not.
+ */
+#ifndef LASACK_COMPAT_LINUX_ETHTOOL_H
+#define LASACK_COMPAT_LINUX_ETHTOOL_H
+
+#include_next <linux/ethtool.h>
+
+#ifndef COMPAT_HAVE_LINK_KSETTINGS
+#define netif_get_link_ksettings	__ethtool_get_link_ksettings
+#endif
+
+#endif
