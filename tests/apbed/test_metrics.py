@@ -71,6 +71,13 @@ def test_percentiles_of_a_thousand_datagrams() -> None:
     )
 
 
+def test_nothing_sent_in_the_window_has_no_delay() -> None:
+    """Two datagrams, both before it: none is lost, so nothing is called lost."""
+    assert delays.summary_ms([(1.0, [1000, 2000])], 5.0, 2) is None
+    lost = delays.summary_ms([(1.0, [1000])], 5.0, 2)
+    assert lost is not None and (lost["n"], lost["lost"], lost["p50"]) == (0, 1, None)
+
+
 def test_a_percentile_among_the_lost_is_not_known() -> None:
     """Two of 1000 never came: 99.9 % is one of them, 99 % is not."""
     found = delays.summary_ms([(1.0, [1000 * ms for ms in range(1, 999)])], 0.0, 1000)

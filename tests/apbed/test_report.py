@@ -348,3 +348,30 @@ def test_command(experiment: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(capsys.readouterr().out)["schema"] == 1
     assert main(["report", str(experiment / "nowhere")]) == 1
     assert "apbed run" in capsys.readouterr().err
+
+
+def test_what_was_not_carried_out_is_said(
+    experiment: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """After Ctrl-C: the manifest has one run more than there are."""
+    main(["report", str(experiment)])
+    before = capsys.readouterr().err
+    assert "not carried out" not in before
+    manifest = json.loads((experiment / "manifest.json").read_text())
+    ids = [path.parent.name for path in sorted(experiment.glob("runs/*/run.json"))]
+    manifest["runs"] = [*ids, "one-more"]
+    (experiment / "manifest.json").write_text(json.dumps(manifest))
+    assert main(["report", str(experiment)]) == 1
+    said = f"apbed: 1 of {len(ids) + 1} runs were not carried out"
+    assert said in capsys.readouterr().err
+    assert "not carried out: 1" in (experiment / "report.html").read_text()
+
+
+def test_a_place_that_cannot_be_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    out = str(tmp_path / "file" / "out")
+    assert main(["run", "demo", "--out", out]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("apbed: ") and "Not a directory" in line

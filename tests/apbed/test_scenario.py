@@ -51,6 +51,10 @@ def load(tmp_path: Path, text: str = CELL, *settings: str) -> parse.Scenario:
             "cell.toml: medium.rates = 'minstrel': expected one of fixed, kernel",
         ),
         ("medium.rts=-2", "cell.toml: medium.rts = -2: expected at least -1"),
+        ("duration_s=nan", "cell.toml: duration_s = nan: expected a finite number"),
+        ("wired.delay_ms=inf", "cell.toml: wired.delay_ms = inf: expected a finite number"),
+        ("medium.retry=7/256", "cell.toml: medium.retry = '7/256': expected a whole number"),
+        ("medium.retry=999/4", "cell.toml: medium.retry = '999/4': expected a whole number"),
         (
             "medium.stations=sta2,rate=1",
             "cell.toml: medium.stations: no station 'sta2'; expected one of ['ap', 'sta1']",
@@ -188,6 +192,15 @@ def test_edca_has_categories_for_32_radios(tmp_path: Path) -> None:
             "flow 1: id = 'a b': expected letters, digits, - . _, at most 32",
         ),
         ('"sta1"', '"sta2"', "flow 1: station = 'sta2': expected one of ['sta1']"),
+        ("[[flow]]", "[flow]", "flow: expected tables, each under [[flow]]"),
+        ("[ap]", 'case = "x"\n[ap]', "case: expected tables, each under [[case]]"),
+        ("[ap]", 'figure = "x"\n[ap]', "figure: expected tables, each under [[figure]]"),
+        ("[ap]", "sleep = [1]\n[ap]", "sleep: expected tables, each under [[sleep]]"),
+        (
+            'dir = "up"',
+            'dir = "up"\nrenew_s = 1e-6',
+            "flow 1: renew_s: 10000000 connections; expected at most 50000",
+        ),
         (
             'dir = "up"',
             'dir = "up"\nstart_s = 11',
@@ -234,6 +247,12 @@ def test_a_list_is_a_sweep_and_params_name_it(tmp_path: Path) -> None:
         for qdisc in ("fq_codel", "pfifo limit 100")
     ]
     assert len({run.id for run in plan.runs}) == 4
+
+
+def test_a_scenario_is_called_as_apbed_run_takes_it(tmp_path: Path) -> None:
+    """One that comes with apbed by its name, another by its file."""
+    assert load(tmp_path, CELL).word == str(tmp_path / "cell.toml")
+    assert parse.load(catalogue.find("demo")).word == "demo"
 
 
 def test_a_version_is_a_word(tmp_path: Path) -> None:

@@ -100,6 +100,8 @@ ONLY_THE_LAB = {
     "medium.stations=sta1,snr=12": "medium.stations",
     "medium.record=true": "medium.record",
     "ap.radio=queues": "radio = 'queues'",
+    "medium.phy=vht80": "medium.phy = 'vht80'",
+    "ap.tx_status_delay_ms=50": "tx_status_delay_ms",
     "station.count=2": "2 stations",
     "kernel=6.12": "kernel = '6.12'",
 }

@@ -123,8 +123,8 @@ def _static() -> Iterator[Suite]:
     radio = 'make -C testbed/radio KDIR="$(.venv/bin/apbed kernel tree)" ARCH=um'
     tcp = radio.replace("testbed/radio", "testbed/tcp")
     source = 'SOURCE="$(.venv/bin/apbed kernel hwsim)"'
-    sparse = f"{modules} OUT=../build/sparse sparse; {tcp} OUT=../../build/sparse-tcp sparse; "
-    sparse += f"{radio} {source} OUT=../../build/sparse-radio sparse"
+    sparse = f"{modules} OUT=../build/sparse sparse && {tcp} OUT=../../build/sparse-tcp sparse"
+    sparse += f" && {radio} {source} OUT=../../build/sparse-radio sparse || echo error: make failed"
     yield Suite("sparse", f"{{ {sparse}; }} 2>&1 | {clean}", single=True)
     # What ARCH=um has no ftrace for.
     yield Suite("sparse-x86_64", f"{_sparse_x86()} 2>&1 | {clean}", slow=True, single=True)

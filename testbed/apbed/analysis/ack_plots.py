@@ -103,8 +103,9 @@ def in_words(size: int) -> str:
 
 
 def _cell_title(size: int, attempts: int, every: int) -> str:
-    retries = f"{attempts} attempts" if attempts > 1 else "no retry of DATA"
-    return f"{in_words(size)}, {retries}, tcp_ack_every = {every}"
+    """`attempts`: 0 if the scenario has only one number of them."""
+    retries = {0: "", 1: "no retry of DATA, "}.get(attempts, f"{attempts} attempts, ")
+    return f"{in_words(size)}, {retries}tcp_ack_every = {every}"
 
 
 def _draw_gains(panel: Axes, uploads: Sequence[Upload]) -> None:

@@ -22,13 +22,14 @@ NAMES = tuple(f"p{rank:g}" for rank in PERCENTILES)
 def summary_ms(delays: Delays, begin_s: float, sent: int) -> Json | None:
     """Delays in ms of the frames that came after a moment (to flowgen's interval between
     records): how many (`n`), how many of all that were `sent` never came (`lost`), percentiles and
-    maximum. Of fewer than 1000 frames p99.9 is the maximum."""
+    maximum, which is null if any was lost. Of fewer than 1000 frames p99.9 is the maximum. None
+    if none came and none was lost."""
     each = sorted(us / 1000 for at_s, entry in delays if at_s > begin_s for us in entry)
-    if not sent:
-        return None
     lost = max(0, sent - sum(len(entry) for _, entry in delays))
     whole = [*each, *[math.inf] * lost]
-    figures = np.percentile(whole, PERCENTILES, method="higher").tolist() if whole else []
+    if not whole:
+        return None
+    figures = np.percentile(whole, PERCENTILES, method="higher").tolist()
     found: Json = {"n": len(each), "lost": lost} | dict.fromkeys(NAMES)
     found |= {name: x for name, x in zip(NAMES, figures, strict=False) if math.isfinite(x)}
     return found | {"max": each[-1] if each and not lost else None}

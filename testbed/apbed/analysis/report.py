@@ -140,6 +140,8 @@ def _results(rows: Sequence[Row]) -> list[str]:
 def _header(summary: Json, title: str, rows: Sequence[Row]) -> str:
     valid = sum(len(row.runs) for row in rows)
     over = f"scenario {summary['scenario']} · {valid} of {len(summary['runs'])} runs valid"
+    if missing := summary["not_carried_out"]:
+        over += f" · not carried out: {len(missing)}"
     return (
         f'<p class="over">{escape(over)}</p>\n<h1>{escape(title)}</h1>\n'
         f'<p class="lead">{escape(headline(rows))}</p>'

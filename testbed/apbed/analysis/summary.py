@@ -26,6 +26,7 @@ def summarize(directory: Path) -> Json:
         "schema": 1,
         "scenario": manifest.get("scenario", first.get("scenario")),
         "runs": runs,
+        "not_carried_out": not_carried_out(directory),
         "over_seeds": replications.over_seeds(runs),
         "paired": replications.paired(runs),
     }
@@ -50,6 +51,13 @@ def summarize_run(run_dir: Path) -> Json:
         "duration_s": plan.duration_s if plan else None,
         "warmup_s": plan.warmup_s if plan else None,
     } | measure(run_dir)
+
+
+def not_carried_out(directory: Path) -> list[str]:
+    """The ids of the manifest's runs that nobody began."""
+    manifest = read_object(directory / "manifest.json") or {}
+    planned: list[str] = manifest.get("runs", [])
+    return [one for one in planned if not (directory / "runs" / one / "run.json").exists()]
 
 
 def run_directories(directory: Path) -> list[Path]:

@@ -121,10 +121,11 @@ def of_row(measure: Measure, row: Row) -> Spread | None:
     return spread(measure.of(run) for run in row.runs)
 
 
-def best(measure: Measure, rows: Sequence[Row]) -> Row | None:
-    """The contender whose mean is best; None if nobody has the measure."""
-    means = [(found.mean, row) for row in rows if (found := of_row(measure, row)) is not None]
-    return min(means, key=lambda pair: measure.cost(pair[0]), default=(0.0, None))[1]
+def best(measure: Measure, rows: Sequence[Row]) -> list[Row]:
+    """The contenders whose mean is best: several if it is the same; none if nobody has it."""
+    found = [(measure.cost(one.mean), row) for row in rows if (one := of_row(measure, row))]
+    least = min((cost for cost, _ in found), default=0.0)
+    return [row for cost, row in found if cost == least]
 
 
 def to_json(loads: Sequence[Load], commits: Mapping[str, str]) -> Json:
@@ -277,8 +278,8 @@ MEASURES = (
     Measure("delay p99", "ms", "less", _delay("p99")),
     Measure("late or lost", "% of frames", "less", _late),
     Measure("round trip p50", "ms", "less", _rtt),
-    Measure("short downloads p50", "s", "less", _response("p50")),
-    Measure("short downloads p90", "s", "less", _response("p90")),
+    Measure("download time p50", "s", "less", _response("p50")),
+    Measure("download time p90", "s", "less", _response("p90")),
     Measure("unfinished", "downloads", "less", _response("unfinished")),
     Measure("Jain, airtime", "index", "more", _airtime),
     Measure("TCP ACKs", "% of air", "less", _at("medium", "tcp_ack_airtime_share", scale=100)),

@@ -38,7 +38,7 @@ class Origin:
     """Where the figures come from."""
 
     commits: Mapping[str, str]  # by scenario; those of runs, not of the page
-    command: str
+    commands: Sequence[str]
     date: str
     stale: frozenset[str]  # "SCENARIO/RUN": measured with other code than today's
     missing: int  # runs of the plan that are not done
@@ -51,7 +51,8 @@ def page(loads: Sequence[Load], origin: Origin, picture: str | None) -> str:
     parts = [
         "# verdict: what an access point runs today, beside lasack",
         _wrap(_in_short(told)) if told else "No load has been measured with both contenders.",
-        _wrap(_made_by(origin, loads)) + f"\n\n    {origin.command}",
+        _wrap(_made_by(origin, loads)),
+        "\n".join(f"    {command}" for command in origin.commands),
     ]
     if told:
         parts += ["## Won and lost", _wrap(HOW), _overview(told)]
@@ -65,11 +66,10 @@ def page(loads: Sequence[Load], origin: Origin, picture: str | None) -> str:
 
 HOW = (
     "Each seed's runs meet the same load and are compared in pairs. **won** and **lost**: every "
-    "seed says so, and the means are at least 1 % apart. Otherwise it is even. Each section "
-    "below has the values. One seed has no interval: the next may say otherwise. Where "
-    "stations have different rates (slow-station), equal goodput and equal airtime exclude each "
-    "other. "
-    "[Metrics](../reference/metrics.md#verdicts) says what each measure is."
+    "seed says so, and the means are at least 1 % apart. Otherwise it is even. The first value "
+    f"is `{OURS}`'s. Each section below has all values. One seed has no interval: the next may say "
+    "otherwise. Where stations have different rates (slow-station), equal goodput and equal airtime "
+    "exclude each other. [Metrics](../reference/metrics.md#verdicts) says what each measure is."
 )
 PICTURE = (
     "What a person feels. Above: the datagrams of each second, their longest delay (grey) and the "
@@ -87,7 +87,7 @@ def _in_short(loads: Sequence[Load]) -> str:
     return (
         f"Beside {_and([SAID.get(one, one) for one in rivals])}, `{OURS}` wins {counts[WON]} of "
         f"{len(found)} comparisons under {under}, loses {counts[LOST]}, and {counts[EVEN]} "
-        f"{'is' if counts[EVEN] == 1 else 'are'} even. The first value is `{OURS}`'s. "
+        f"{'is' if counts[EVEN] == 1 else 'are'} even. "
         f"**Where it wins:** {_listed(found, WON)}. **Where "
         f"it loses:** {_listed(found, LOST)}. **What to do then:** {_advice(found)}"
     )
@@ -99,18 +99,15 @@ def _rival(load: Load) -> str:
 
 
 def _listed(found: Sequence[tuple[Load, Comparison]], outcome: str) -> str:
-    """Each measure with that outcome: under how many loads, and the load of most seeds."""
+    """Each measure with that outcome, and under how many of the loads that have it."""
     words = []
     for measure in MEASURES:
         having = [(load, one) for load, one in found if one.measure is measure]
-        told = [(load, one) for load, one in having if one.outcome == outcome]
-        if told:
-            load, one = max(told, key=lambda pair: pair[1].pairs)
-            if len(having) == 1:
-                words.append(f"{measure.name} under {load.name} ({_factor(one)})")
-            else:
-                count = f"{len(told)} of {len(having)} loads"
-                words.append(f"{measure.name} in {count} ({load.name} {_factor(one)})")
+        told = [load for load, one in having if one.outcome == outcome]
+        if told and len(told) == 1:
+            words.append(f"{measure.name} under {told[0].name}")
+        elif told:
+            words.append(f"{measure.name} under {len(told)} of {len(having)}")
     return "; ".join(words) or "nowhere"
 
 
@@ -186,7 +183,7 @@ def _section(load: Load, origin: Origin) -> str:
     winners = {one.name: best(one, rows) for one in measures}
     cells = [
         [_name(row, load, origin)]
-        + [_cell(of_row(one, row), mark=winners[one.name] is row) for one in measures]
+        + [_cell(of_row(one, row), mark=row in winners[one.name]) for one in measures]
         for row in rows
     ]
     headings = [f"{one.name}{', ' + one.unit if one.unit else ''}" for one in measures]

@@ -77,4 +77,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader (head, less) went away: not an error worth a traceback.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        print(f"apbed: {error.filename or 'system'}: {error.strerror}", file=sys.stderr)
+        return 1
     return status

@@ -75,11 +75,12 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(args: argparse.Namespace) -> int:
     """Carry out the plan, write the page; 0 when every run is valid."""
-    jobs = args.jobs or len(os.sched_getaffinity(0))
+    jobs = len(os.sched_getaffinity(0)) if args.jobs is None else args.jobs
     if jobs < 1:
         raise ApbedError("--jobs: expected at least 1")
     loads = campaign.loads(args.out, args.set, short=args.short, names=args.loads.split())
-    _print_plan(loads, jobs, sys.stdout if args.dry_run else sys.stderr)
+    if not args.report:
+        _print_plan(loads, jobs, sys.stdout if args.dry_run else sys.stderr)
     if args.dry_run:
         return 0
     if not args.report:
@@ -129,7 +130,7 @@ def _write_page(args: argparse.Namespace, loads: Sequence[Load]) -> int:
         raise ApbedError(f"{args.out} has no runs; leave out --report to make some")
     origin = verdict_page.Origin(
         commits={name: one.commit for name, one in records.items()},
-        command=shlex.join(["apbed", *(word for word in sys.argv[1:] if word != "--report")]),
+        commands=_commands(args),
         date=time.strftime("%-d %B %Y", time.gmtime()),
         stale=frozenset(stale),
         missing=sum(
@@ -148,6 +149,17 @@ def _write_page(args: argparse.Namespace, loads: Sequence[Load]) -> int:
     for run in invalid:
         print(f"apbed: invalid: {run['id']}: {run['why_invalid']}", file=sys.stderr)
     return 1 if invalid else 0
+
+
+def _commands(args: argparse.Namespace) -> list[str]:
+    """What makes the runs and, where they are elsewhere, what has written the page."""
+    words = ["apbed", "air", *(["--short"] if args.short else [])]
+    words += ["--loads", args.loads] if args.loads else []
+    words += [f"--set={word}" for word in args.set]
+    if not args.report:
+        return [shlex.join([*words, "--out", str(args.out)])]
+    made = [*words, "--out", f"out/air{'-short' if args.short else ''}"]
+    return [shlex.join(made), shlex.join([*words, "--report", "--out", str(args.out)])]
 
 
 def _record(out: Path, load: Load) -> Record | None:

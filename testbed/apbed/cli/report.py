@@ -15,7 +15,7 @@ examples:
   apbed report out/demo
   apbed report out/demo --json | jq '.runs[].ratio_down_up'
 
-Nothing is run. Exit status: 0 when every run is valid, 1 otherwise.
+Nothing is run. Exit status: 0 when every planned run is there and valid, 1 otherwise.
 """
 
 
@@ -35,7 +35,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write summary.json, report.html and the pictures; 0 when every run is valid."""
+    """Write summary.json, report.html and the pictures; 0 when every planned run is valid."""
     directory: Path = args.directory
     result = summary.summarize(directory)
     page = report.write_report(directory)
@@ -47,4 +47,7 @@ def run(args: argparse.Namespace) -> int:
     invalid = [run for run in result["runs"] if not run["valid"]]
     for run in invalid:
         print(f"apbed: invalid: {run['id']}: {run['why_invalid']}", file=sys.stderr)
-    return 1 if invalid else 0
+    if missing := result["not_carried_out"]:
+        planned = len(missing) + len(result["runs"])
+        print(f"apbed: {len(missing)} of {planned} runs were not carried out", file=sys.stderr)
+    return 1 if invalid or missing else 0

@@ -54,6 +54,10 @@ def _reasons(plan: Plan, grid: Grid) -> Iterator[str]:
         yield "a QUIC-like flow: it was never tried on real machines"
     if medium.phy.startswith(DSSS) and grid.radio.channel > LAST_24GHZ:
         yield f"medium.phy = {medium.phy!r}: channel {grid.radio.channel} is at 5 GHz"
+    if medium.phy.startswith("vht"):
+        yield f"medium.phy = {medium.phy!r}: hostapd is set up for 802.11n at most yet"
+    if plan.ap.tx_status_delay_ms or plan.station.tx_status_delay_ms:
+        yield "tx_status_delay_ms: real drivers tell when they do"
 
 
 def rate_words(plan: Plan, grid: Grid) -> list[str]:

@@ -74,8 +74,8 @@ class Bench:
         """
         if plan.queues and not self.radio.exists():
             raise ApbedError(
-                f"radio = 'queues': {self.radio.relative_to(REPOSITORY)} is missing; only the lab "
-                "kernel of 6.1 has that radio, after `make all`"
+                f"radio = 'queues': {self.radio.relative_to(REPOSITORY)} is missing; lab kernels "
+                "have it, after `make all`"
             )
         if plan.tcp.window_segments and not self.window.exists():
             raise ApbedError(

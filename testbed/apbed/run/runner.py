@@ -245,7 +245,7 @@ def _manifest(
     backend: Backend,
     executor: Executor,
 ) -> dict[str, Any]:
-    command = ["apbed", "run", scenario.name, "--out", str(out)]
+    command = ["apbed", "run", scenario.word, "--out", str(out)]
     command += [] if backend.name == "uml" else ["--backend", backend.name]
     command += ["--grid", str(backend.grid)] if backend.grid else []
     command += ["--cpus", str(backend.cpus)] if backend.cpus > 1 else []

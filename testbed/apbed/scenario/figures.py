@@ -183,7 +183,7 @@ def _figure(table: Mapping[str, Any], known: Mapping[str, Sequence[Any]]) -> Fig
     if y not in metrics:
         raise ApbedError(f"y = {y!r}: expected one of {', '.join(metrics)}")
     series, panel = (_keys(table, key, known) for key in ("series", "panel"))
-    where = dict(flatten(table.get("where", {})))
+    where = _table(table, "where")
     axis = [] if x == SIZE_PERCENTILE else [x]
     mine = [*axis, *series, *panel, *where]
     refuse_unknown(mine, known)
@@ -200,10 +200,10 @@ def _figure(table: Mapping[str, Any], known: Mapping[str, Sequence[Any]]) -> Fig
         series=series,
         panel=panel,
         where=where,
-        names={str(value): str(words) for value, words in table.get("names", {}).items()},
+        names={str(value): str(words) for value, words in _table(table, "names").items()},
         model=_models(table, mine),
-        printed=[_printed(one, [*series, *panel]) for one in table.get("printed", [])],
-        expect=[_claim(one, [x, *series, *panel]) for one in table.get("expect", [])],
+        printed=[_printed(one, [*series, *panel]) for one in _tables(table, "printed")],
+        expect=[_claim(one, [x, *series, *panel]) for one in _tables(table, "expect")],
         scale=_choice(table, "scale", ("linear", "log")),
         drawn=_choice(table, "drawn", ("lines", "bars")),
     )
@@ -213,6 +213,21 @@ def _figure(table: Mapping[str, Any], known: Mapping[str, Sequence[Any]]) -> Fig
         if claim.kind == "within printed" and not figure.printed:
             raise ApbedError(f"test of {claim.claim!r}: nothing is printed")
     return figure
+
+
+def _table(table: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """A table of the table by its dotted keys; empty if there is none."""
+    value = table.get(key, {})
+    if not isinstance(value, dict):
+        raise ApbedError(f"{key} = {value!r}: expected a table")
+    return dict(flatten(value))
+
+
+def _tables(table: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
+    value = table.get(key, [])
+    if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+        raise ApbedError(f"{key} = {value!r}: expected a list of tables")
+    return value
 
 
 def _text(table: Mapping[str, Any], key: str, default: str | None = None) -> str:
@@ -242,8 +257,11 @@ def _keys(table: Mapping[str, Any], key: str, known: Mapping[str, Any]) -> list[
 def _models(table: Mapping[str, Any], keys: Sequence[str]) -> list[Model]:
     """model = "http-queueing 12 n_c=station.count d=3", or several of them."""
     value = table.get("model", [])
+    listed = [value] if isinstance(value, str) else value
+    if not isinstance(listed, list) or not all(isinstance(words, str) for words in listed):
+        raise ApbedError(f"model = {value!r}: expected an equation or a list of them")
     found = []
-    for words in [value] if isinstance(value, str) else value:
+    for words in listed:
         paper, number, *bindings = words.split() if len(words.split()) > 1 else (words, "")
         number, slash, place = number.partition("/")
         equation = equations.find(paper, number)
@@ -283,7 +301,7 @@ def _claim(table: Mapping[str, Any], keys: Sequence[str]) -> Claim:
         )
         if kind is None or match is None:
             raise ApbedError(f"test = {words!r}: expected one of {', '.join(TESTS)}")
-        of, than = (dict(flatten(table.get(key, {}))) for key in ("of", "than"))
+        of, than = (_table(table, key) for key in ("of", "than"))
         refuse_unknown([*of, *than], keys)
         if bool(than) != kind.endswith("others"):
             raise ApbedError("than: expected with 'above others' and 'below others', and only then")

@@ -13,6 +13,7 @@ from apbed.errors import ApbedError
 from apbed.scenario import datagrams
 from apbed.scenario.keys import DSCP, FLOW_KEYS, QUIC, SLEEP_KEYS, checked
 from apbed.scenario.plan import Flow, Sleep
+from apbed.scenario.workload import TRANSFERS_MAX
 
 Table = dict[str, Any]
 LAST_DATAGRAM_S = 1.0  # before the end: what is on its way then would count as lost
@@ -77,8 +78,9 @@ def of_tables(tables: Sequence[Table], cell: Cell, sized: Sequence[Flow]) -> tup
     taken = {*RECORDS, *(f"server-{name}" for name in cell.stations)}
     taken |= {transfer.id for transfer in sized}
     for flow_id in ids:
-        if ids.count(flow_id) > 1 or flow_id in taken:
+        if flow_id in taken:
             raise ApbedError(f"flow.id = {flow_id!r}: expected a name no other flow has")
+        taken.add(flow_id)
     return flows
 
 
@@ -139,9 +141,9 @@ def _connection(number: int, table: Table, cell: Cell) -> list[Flow]:
         if every_s is not None and (flow.pulse or not every_s):
             raise ApbedError("renew_s: expected more than 0, and only for connections")
         flow = _complete(flow, cell.duration_s)
+        return [flow] if every_s is None else _renewed(flow, every_s, cell.duration_s)
     except ApbedError as error:
         raise ApbedError(f"flow {number}: {error}") from error
-    return [flow] if every_s is None else _renewed(flow, every_s, cell.duration_s)
 
 
 def _with_transport(values: Table, window: int | None) -> Table:
@@ -188,6 +190,8 @@ def _renewed(flow: Flow, every_s: float, duration_s: float) -> list[Flow]:
     lasts_s = duration_s if flow.seconds is None else flow.seconds
     end_s = min(flow.start_s + lasts_s, duration_s)
     count = math.ceil((end_s - flow.start_s) / every_s - 1e-9)
+    if count > TRANSFERS_MAX:
+        raise ApbedError(f"renew_s: {count} connections; expected at most {TRANSFERS_MAX}")
     starts = [flow.start_s + every_s * k for k in range(count)]
     return [
         replace(

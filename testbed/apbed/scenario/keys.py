@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -33,6 +34,8 @@ class Key:
         value: Any = float(given) if self.kind is float and type(given) is int else given
         if type(value).__name__ != self.kind.__name__:  # not isinstance: True is no number
             raise ApbedError(f"{path} = {value!r}: expected {self._expected()}")
+        if self.kind is float and not math.isfinite(value):
+            raise ApbedError(f"{path} = {value}: expected a finite number")
         if self.choices and value not in self.choices:
             raise ApbedError(f"{path} = {value!r}: expected one of {', '.join(self.choices)}")
         if self.low is not None and value < self.low:
@@ -45,6 +48,8 @@ class Key:
         return " or ".join([_kind_name(self.kind), *map(repr, self.words)])
 
 
+# Attempts for short and for long frames, 1 to 255 each.
+RETRIES = "/".join([r"(?:[1-9]\d?|1\d\d|2[0-4]\d|25[0-5])"] * 2)
 # Datagrams at a rate rather than at fixed times: they become pulses.
 RATED = ("udp", "udp_down", "voice", "voice_down")
 # Connections over UDP that react as QUIC does, and their direction.
@@ -65,7 +70,7 @@ KEYS: dict[str, Key] = {
     "warmup_s": Key(float, 0.0, 0, 86400),
     "medium.phy": Key(str, "hrdsss-11"),  # dcfmedium knows its profiles and refuses others
     "medium.eifs": Key(bool, True),
-    "medium.retry": Key(int, 7, 1, 255, pattern=r"[1-9]\d{0,2}/[1-9]\d{0,2}"),
+    "medium.retry": Key(int, 7, 1, 255, pattern=RETRIES),
     "medium.access": Key(str, "dcf", choices=("dcf", "aap", "idle-sense")),
     "medium.idle_target": Key(float, 0.0, 0, 1000),
     "medium.fec": Key(str, ""),

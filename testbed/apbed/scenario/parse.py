@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from apbed.errors import ApbedError
-from apbed.scenario import cases, flows, radio, sweep, sysctls, users, workload
+from apbed.scenario import cases, catalogue, flows, radio, sweep, sysctls, users, workload
 from apbed.scenario.figures import Figure
 from apbed.scenario.figures import of_tables as figures_of
 from apbed.scenario.keys import (
@@ -59,6 +59,7 @@ class Run:
 class Scenario:
     """A scenario file with its sweeps expanded into runs."""
 
+    word: str  # what `apbed run` calls it: its name, or its file
     name: str
     title: str
     source: str
@@ -98,15 +99,16 @@ def load(path: Path, settings: Sequence[str] = (), *, short: bool = False) -> Sc
             if len(tables) < len(own):  # names of those that the scenario runs, in this order
                 names = [one.get("name") if isinstance(one, dict) else one for one in own]
                 settings = [f"case={json.dumps(names)}", *settings]
-        return _scenario(table, settings)
+        word = path.stem if path.resolve() in catalogue.files() else str(path)
+        return _scenario(word, table, settings)
     except ApbedError as error:
         raise ApbedError(f"{path.name}: {error}") from error
 
 
-def _scenario(table: dict[str, Any], settings: Sequence[str]) -> Scenario:
-    tables = _Tables(table.pop("flow", []), table.pop("sleep", []))
-    figures = table.pop("figure", [])
-    named = cases.of_tables(table.pop("case", []))
+def _scenario(word: str, table: dict[str, Any], settings: Sequence[str]) -> Scenario:
+    tables = _Tables(_several(table, "flow"), _several(table, "sleep"))
+    figures = _several(table, "figure")
+    named = cases.of_tables(_several(table, "case"))
     groups = sweep.zipped(table.pop("sweep", {}))
     replaced = dict(_setting(word) for word in settings)
     given = dict(cases.flatten(table)) | replaced
@@ -129,7 +131,16 @@ def _scenario(table: dict[str, Any], settings: Sequence[str]) -> Scenario:
     if len({run.id for run in runs}) < len(runs):
         raise ApbedError("two runs of the sweep are the same; remove the repeated value")
     first = points[0]
-    return Scenario(first["name"], first["title"], first["source"], tuple(settings), runs, drawn)
+    named_so = (first["name"], first["title"], first["source"])
+    return Scenario(word, *named_so, tuple(settings), runs, drawn)
+
+
+def _several(table: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    """The tables [[name]], taken out."""
+    found = table.pop(name, [])
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        raise ApbedError(f"{name}: expected tables, each under [[{name}]]")
+    return found
 
 
 def _setting(word: str) -> tuple[str, Any]:

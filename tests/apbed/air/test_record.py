@@ -52,7 +52,7 @@ def test_the_page_needs_only_the_record(tmp_path: Path) -> None:
     words, inputs = planned()
     record.write(tmp_path / "verdict", of_game(inputs))
     text = report(tmp_path, words)
-    assert "Commit 0123456." in text and "| 0.90 |" in text
+    assert "Commit 0123456." in text and "| **0.90** |" in text
     assert "not done" not in text and " * |" not in text
     assert json.loads((tmp_path / "verdict.json").read_text())["loads"][0]["name"] == "game"
 
@@ -129,7 +129,7 @@ def test_the_committed_page_is_that_of_the_committed_records() -> None:
         assert known is not None
         found += verdict.loads(name, known.title, {"runs": list(known.runs)})
         commits[name] = known.commit
-    origin: dict[str, Any] = {"command": "", "date": "", "stale": frozenset()}
+    origin: dict[str, Any] = {"commands": [], "date": "", "stale": frozenset()}
     told = verdict_page.Origin(**origin, commits=commits, missing=0, unmeasured=())
     assert without_marks((PAGES / "verdict.md").read_text()) == without_marks(
         verdict_page.page(found, told, None)

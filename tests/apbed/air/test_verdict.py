@@ -113,11 +113,11 @@ def test_values_of_a_run() -> None:
     found = {name: measure.of(one) for name, measure in MEASURES.items()}
     assert found["late or lost"] == 50.0 and found["round trip p50"] == 40.0
     assert found["delay p50"] == 10.0 and found["delay p99"] == 30.0
-    for name in ("CoV in 1 s", "short downloads p50", "unfinished", "TCP ACKs"):
+    for name in ("CoV in 1 s", "download time p50", "unfinished", "TCP ACKs"):
         assert found[name] is None
     one["response_time_s"] = {"down": {"n": 4, "p50": 0.2, "p90": None, "unfinished": 3}}
-    assert MEASURES["short downloads p50"].of(one) == 0.2
-    assert MEASURES["short downloads p90"].of(one) == math.inf
+    assert MEASURES["download time p50"].of(one) == 0.2
+    assert MEASURES["download time p90"].of(one) == math.inf
     assert MEASURES["unfinished"].of(one) == 3
     assert found["Jain, airtime"] == pytest.approx(1 / (2 * (0.81 + 0.01)))
 
@@ -182,7 +182,7 @@ def test_the_same_as_json() -> None:
 def page(loads: Sequence[verdict.Load], **changes: Any) -> str:
     known: dict[str, Any] = {
         "commits": {"game": "0123456"},
-        "command": "apbed air",
+        "commands": ["apbed air"],
         "date": "1 May 2026",
         "stale": frozenset(),
         "missing": 0,
@@ -195,8 +195,8 @@ def test_the_page_says_what_is_lost_as_what_is_won() -> None:
     """Both stand in the paragraph at its top and in the overview, in bold, with both values."""
     text = page([load([(5.0, 0.9, 20.0)] * 2, [(6.0, 0.4, 90.0)] * 2)])
     top = " ".join(text.split("Written on")[0].split())
-    assert "**Where it wins:** down/up under game (0.90 : 0.40); delay p99" in top
-    assert "**Where it loses:** total under game (5.00 : 6.00)." in top
+    assert "**Where it wins:** down/up under game; delay p99" in top
+    assert "**Where it loses:** total under game." in top
     assert "`tc qdisc replace dev wlan0 root noqueue`" in top
     (row,) = (line for line in text.splitlines() if line.startswith("| [game](#game)"))
     assert "**won** 0.90 : 0.40" in row and "**lost** 5.00 : 6.00" in row and "even" in row
@@ -205,15 +205,21 @@ def test_the_page_says_what_is_lost_as_what_is_won() -> None:
     assert max(len(line) for line in text.splitlines() if not line.startswith("|")) <= 120
 
 
-def test_the_load_of_most_seeds_is_the_example() -> None:
-    """Two of three loads are won; the second of them has two seeds."""
-    won, more, lost = (
-        load([(total, 1.0, 9.0)] * seeds, [(6.0, 1.0, 9.0)] * seeds)
-        for total, seeds in ((7.0, 1), (8.0, 2), (5.0, 1))
-    )
+def test_the_loads_of_an_outcome_are_counted() -> None:
+    """Two of three loads are won: their number; one is lost: its name."""
+    won, more, lost = (load([(total, 1.0, 9.0)], [(6.0, 1.0, 9.0)]) for total in (7.0, 8.0, 5.0))
     top = " ".join(page([won, more, lost]).split("Written on")[0].split())
-    assert "**Where it wins:** total in 2 of 3 loads (game 8.00 : 6.00)." in top
-    assert "**Where it loses:** total in 1 of 3 loads (game 5.00 : 6.00)." in top
+    assert "**Where it wins:** total under 2 of 3." in top
+    assert "**Where it loses:** total under game." in top
+
+
+def test_all_that_are_best_are_bold() -> None:
+    """Both have the same total; the ratio is one's alone."""
+    text = page([load([(5.0, 0.9, 20.0)], [(5.0, 0.4, 90.0)])])
+    (ours,) = (line for line in text.splitlines() if line.startswith("| lasack |"))
+    (theirs,) = (line for line in text.splitlines() if line.startswith(f"| {RIVAL} |"))
+    assert "**5.00**" in ours and "**5.00**" in theirs
+    assert "**0.90**" in ours and "| 0.40 |" in theirs
 
 
 def test_nothing_lost_needs_no_advice() -> None:

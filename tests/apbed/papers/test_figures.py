@@ -117,6 +117,13 @@ def test_a_run_has_the_figures_keys_swept_or_not(tmp_path: Path) -> None:
         ('[[figure.expect]]\nclaim = "c"\ntest = "rises"\nexpect = "maybe"', "expect = 'maybe'"),
         ('[[figure.expect]]\nclaim = "c"\ntest = "rises"\nleast = 1.5', "least = 1.5"),
         (FIGURE, "expected one that no other figure has"),
+        ("model = 5", "model = 5: expected an equation or a list of them"),
+        ("model = [5]", "model = [5]: expected an equation or a list of them"),
+        ("where = 5", "where = 5: expected a table"),
+        ('names = "x"', "names = 'x': expected a table"),
+        ("printed = 5", "printed = 5: expected a list of tables"),
+        ("expect = [1]", "expect = [1]: expected a list of tables"),
+        ('[[figure.expect]]\nclaim = "c"\ntest = "rises"\nof = 3', "of = 3: expected a table"),
     ],
 )
 def test_a_figure_that_cannot_be_is_refused(more: str, why: str, tmp_path: Path) -> None:
@@ -248,6 +255,17 @@ def test_rises_falls_and_extremes(tmp_path: Path) -> None:
         "least at 2": "contradicted",
         "least at 1": "direction only",
     }
+
+
+def test_what_is_equal_is_neither_above_nor_below(tmp_path: Path) -> None:
+    """A flat line neither rises nor falls, and has no least."""
+    flat = three(1, 50, 1.0) + three(2, 50, 1.0)
+    for words in ("rises", "falls", "most at 2", "least at 2"):
+        assert claimed(tmp_path, f'test = "{words}"', flat).verdict == "contradicted", words
+    both = three(1, 50, 1.0) + three(1, 100, 1.0)
+    words = 'of.ap.qdisc = "pfifo limit 100"\nthan.ap.qdisc = "pfifo limit 50"\n'
+    for test in ("above others", "below others"):
+        assert claimed(tmp_path, words + f'test = "{test}"', both).verdict == "contradicted", test
 
 
 def test_near_the_model_and_the_printed_number(tmp_path: Path) -> None:
