@@ -374,10 +374,7 @@ static u16 select_queue(struct net_device *dev, struct sk_buff *skb, struct net_
 
 static const struct net_device_ops four_queues = { .ndo_select_queue = select_queue };
 
-/*
- * Demoted, it is sent as best effort: by priority, or in the queue that the driver has for that
- * unless it is stopped.
- */
+/* Sent as best effort: by priority, or in the driver's queue for that, unless it is stopped. */
 static void expect_demoted(struct kunit *test, struct net_device *dev, struct sk_buff *skb)
 {
 	struct netdev_queue *queues = kunit_kcalloc(test, 4, sizeof(*queues), GFP_KERNEL);

@@ -68,7 +68,7 @@ HOW = (
     "Each seed's runs meet the same load and are compared in pairs. **won** and **lost**: every "
     "seed says so, and the means are at least 1 % apart. Otherwise it is even. The first value "
     f"is `{OURS}`'s. Each section below has all values. One seed has no interval: the next may say "
-    "otherwise. Where stations have different rates (slow-station), equal goodput and equal airtime "
+    "otherwise. Where stations have different rates (slow-station), equal goodput and airtime "
     "exclude each other. [Metrics](../reference/metrics.md#verdicts) says what each measure is."
 )
 PICTURE = (
