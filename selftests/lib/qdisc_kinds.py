@@ -72,7 +72,7 @@ KINDS: dict[str, tuple[Option, ...]] = {
     "inflight": (
         Option("limit", 1, 1, 65535, "3", tc_range="1 to 65535 packets or auto",
                kernel_range="1 to 65535"),
-        Option("stall", 2, 10, 60000, "50ms", "ms", tc_range="10ms to 60s"),
+        Option("stall", 2, 10, 60000, "50ms", "ms", tc_range="10ms to 60s in whole ms"),
     ),
     "ackwrr": (
         Option("limit", 1, 1, 1048576, "30", tc_range="1 to 1048576 packets",
