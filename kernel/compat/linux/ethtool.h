@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Since 7.2 devices may have a lock of their own, which is held when a qdisc is made. From then
- * on __ethtool_get_link_ksettings() takes that lock, and this one does not.
+ * A device may have a lock of its own, which is held when a qdisc is made. Since 7.2
+ * __ethtool_get_link_ksettings() takes that lock. netif_get_link_ksettings() does not.
  */
 #ifndef LASACK_COMPAT_LINUX_ETHTOOL_H
 #define LASACK_COMPAT_LINUX_ETHTOOL_H

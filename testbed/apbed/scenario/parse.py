@@ -131,8 +131,8 @@ def _scenario(word: str, table: dict[str, Any], settings: Sequence[str]) -> Scen
     if len({run.id for run in runs}) < len(runs):
         raise ApbedError("two runs of the sweep are the same; remove the repeated value")
     first = points[0]
-    named_so = (first["name"], first["title"], first["source"])
-    return Scenario(word, *named_so, tuple(settings), runs, drawn)
+    name, title, source = (first[key] for key in ("name", "title", "source"))
+    return Scenario(word, name, title, source, tuple(settings), runs, drawn)
 
 
 def _several(table: dict[str, Any], name: str) -> list[dict[str, Any]]:

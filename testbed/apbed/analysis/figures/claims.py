@@ -38,23 +38,20 @@ class Verdict:
 
 @dataclass(frozen=True)
 class _Test:
-    """One comparison: the interval must lie between the bounds. Of a difference neither bound is 0:
+    """One comparison: the interval must lie between the bounds. Neither bound is between them:
     what is equal is neither above nor below."""
 
     where: str
     value: Interval
     low: float
     high: float
-    difference: bool = False
 
     @property
     def outcome(self) -> str:
         begin, end = self.value.ends
-        if self.difference and begin == end == 0:
-            return FAILED
-        if begin >= self.low and end <= self.high:
+        if begin > self.low and end < self.high:
             return PASSED
-        return FAILED if end < self.low or begin > self.high else UNDECIDED
+        return FAILED if end <= self.low or begin >= self.high else UNDECIDED
 
 
 def decide(figure: Figure, claim: Claim, points: Sequence[Point]) -> Verdict:
@@ -113,7 +110,7 @@ def _tests(figure: Figure, claim: Claim, points: Sequence[Point]) -> Iterator[_T
         for point in chosen:
             other = _other(figure, claim, point, points)
             if other and (differences := _paired(point, other)):
-                yield _Test(_where(figure, point), interval(differences), *bounds, True)
+                yield _Test(_where(figure, point), interval(differences), *bounds)
     elif claim.kind in ("rises", "falls"):
         yield from _monotone(figure, chosen, 1 if claim.kind == "rises" else -1)
     else:
@@ -126,7 +123,7 @@ def _monotone(figure: Figure, chosen: Sequence[Point], sign: int) -> Iterator[_T
         for before, after in pairwise(line):
             differences = [sign * value for value in _paired(after, before)]
             if differences:
-                yield _Test(_where(figure, after), interval(differences), 0.0, float("inf"), True)
+                yield _Test(_where(figure, after), interval(differences), 0.0, float("inf"))
 
 
 def _extreme(figure: Figure, chosen: Sequence[Point], claim: Claim) -> Iterator[_Test]:
@@ -139,7 +136,7 @@ def _extreme(figure: Figure, chosen: Sequence[Point], claim: Claim) -> Iterator[
                 continue
             differences = [sign * value for value in _paired(best, other)]
             if differences:
-                yield _Test(_where(figure, other), interval(differences), 0.0, float("inf"), True)
+                yield _Test(_where(figure, other), interval(differences), 0.0, float("inf"))
 
 
 def _lines(points: Sequence[Point]) -> list[list[Point]]:
