@@ -8,6 +8,7 @@ equation stands in one value, so that a number of a page is the number of the co
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -29,11 +30,16 @@ class Parameter:
 
     def check(self, name: str, value: Number) -> Number:
         """`value`, or ApbedError if the equation has no meaning there."""
+        if not math.isfinite(value) or not self.low <= value <= self.high:
+            raise ApbedError(f"{name} = {value:g}: expected {self._range()}")
         if self.whole and value != int(value):
             raise ApbedError(f"{name} = {value:g}: expected a whole number")
-        if not self.low <= value <= self.high:
-            raise ApbedError(f"{name} = {value:g}: expected {self.low:g} to {self.high:g}")
         return int(value) if self.whole else float(value)
+
+    def _range(self) -> str:
+        if math.isinf(self.high):
+            return f"a number of at least {self.low:g}"
+        return f"{self.low:g} to {self.high:g}"
 
 
 @dataclass(frozen=True)

@@ -227,6 +227,8 @@ def test_the_command_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
         (["http-queueing", "8", "--set", "x=1"], "no parameter 'x'; it has: d"),
         (["http-queueing", "8", "--set", "d=0"], "d = 0: expected 1 to 100"),
         (["http-queueing", "8", "--set", "d=1.5"], "d = 1.5: expected a whole number"),
+        (["http-queueing", "8", "--set", "d=inf"], "d = inf: expected 1 to 100"),
+        (["http-queueing", "8", "--set", "d=nan"], "d = nan: expected 1 to 100"),
         (["http-queueing", "8", "--set", "d=two"], "--set d=two: expected NAME=NUMBER"),
         (["http-queueing", "8", "--set", "d=[]"], "--set d=[]: expected NAME=NUMBER"),
         (["http-queueing", "--set", "d=1"], "--set: expected an EQUATION, too"),
