@@ -57,6 +57,23 @@ def test_netlink_attributes_are_described(kind: str) -> None:
     assert [(int(number), name) for number, name in rows] == list(enumerate(names, 1))
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_netlink_ranges_are_the_headers(kind: str) -> None:
+    """Each bound of an option's range that the header defines stands in the attribute's row."""
+    header = (TOP / "kernel" / "uapi" / f"pkt_sch_{kind}.h").read_text()
+    bound = re.compile(rf"^#define TC_{kind.upper()}_([A-Z]+)_(?:MIN|MAX)\t+(\d+)U", re.MULTILINE)
+    text = (REFERENCE / "netlink.md").read_text()
+    cells = rf"^\| \d+ \| `TCA_{kind.upper()}_(\w+)` \| (.*) \|$"
+    rows = re.findall(cells, text, re.MULTILINE)
+    bounds = bound.findall(header)
+    assert bounds
+    for option, value in bounds:
+        names = {"TIME": ("IDLE", "HALFLIFE")}.get(option, (option,))
+        told = [words for name, words in rows if name.startswith(names)]
+        assert told, option
+        assert all(value in re.findall(r"\d+", words) for words in told), (option, value)
+
+
 def test_sysctls_are_described() -> None:
     """So has the page of netlink each sysctl of the ACK-skip module."""
     source = (TOP / "kernel" / "ackskip" / "tcp_ackskip.c").read_text()
