@@ -11,9 +11,11 @@ from pathlib import Path
 from apbed.checkout import BUILD, GUEST, PACKAGE, REPOSITORY
 from apbed.errors import ApbedError
 from apbed.run.machines import Backend, Machine, Movable, Place
+from apbed.scenario import hostapd
 from apbed.scenario.plan import Plan, Programs
 
 PLAN = PACKAGE / "scenario" / "plan.py"  # the guest reads plans with it
+EDCA = PACKAGE / "scenario" / "hostapd.py"  # and, of runs with hostapd's EDCA, its defaults
 LAB = Backend()
 MODULES = ("inflight", "sch_inflight", "sch_lasack")  # in the order they must be loaded
 # Loaded only by the runs that name them: each insmod is a process, which draws random numbers.
@@ -37,6 +39,10 @@ class Bench:
         """SHA-256 of everything that runs and is ours, by name."""
         files = [*self.files(), *sorted(GUEST.iterdir()), PLAN]
         return {file.name: _sha256(file) for file in files if file.is_file()}
+
+    def digests_of(self, plan: Plan) -> dict[str, str]:
+        """Of what else this plan's guest reads of ours."""
+        return {EDCA.name: _sha256(EDCA)} if hostapd.wanted(plan.medium.edca) else {}
 
     def files(self) -> list[Path]:
         """What a guest needs besides its own programs and scripts."""

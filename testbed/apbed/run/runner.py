@@ -113,7 +113,8 @@ def finished(out: Path, inputs: Mapping[str, str]) -> set[str]:
 
 def inputs_hash(run: Run, entry: Bench, digests: dict[str, str]) -> str:
     """Of everything a run is a function of: plan, kernel, modules and tools."""
-    inputs = json.dumps([run.plan.to_json(), entry.machine.key, digests], sort_keys=True)
+    files = digests | entry.digests_of(run.plan)
+    inputs = json.dumps([run.plan.to_json(), entry.machine.key, files], sort_keys=True)
     return hashlib.sha256(inputs.encode()).hexdigest()
 
 

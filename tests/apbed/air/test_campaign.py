@@ -71,6 +71,20 @@ def test_what_is_done_is_kept_until_its_inputs_change(tmp_path: Path) -> None:
     assert runner.finished(tmp_path, runner.inputs(longer)) == set()
 
 
+def test_other_defaults_of_hostapd_are_other_inputs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only for the runs whose guests read them."""
+    scenario = parse.load(catalogue.find("rrul"), ["case=lasack", "seed=1"])
+    with_edca = parse.load(catalogue.find("marks"), ["case=lasack", "seed=1"])
+    before = runner.inputs(scenario), runner.inputs(with_edca)
+    changed = tmp_path / "hostapd.py"
+    changed.write_text(bench.EDCA.read_text().replace('"cwmin": 15', '"cwmin": 7'))
+    monkeypatch.setattr(bench, "EDCA", changed)
+    assert runner.inputs(scenario) == before[0]
+    assert runner.inputs(with_edca) != before[1]
+
+
 def test_dry_run_starts_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "air"
     words = [
