@@ -81,7 +81,7 @@ rm /run/settings
 
 # A device given away and made again, as an access point from the beginning.
 # This machine may have no udevd: what the rule says to run is run.
-said=$(sed -n 's/.*RUN+="\\(.*\\)"/\\1/p' {tree}/packaging/systemd/80-lasack.rules)
+said=$(sed -n 's/.*RUN+="\\(.*\\)"/\\1/p' {tree}/packaging/systemd/90-lasack.rules)
 for round in 1 2; do
     iw phy phy2 interface add ap2 type __ap
     iw phy phy2 interface add sta2 type managed
@@ -100,6 +100,31 @@ eval "$(echo "$said" | sed "s,/usr/libexec/lasack/attach,$attach,")"
 ip link set wlan0.7 up
 root vlan wlan0.7
 
+# The kernel's own default is not taken away, as it cannot be, and keeps nobody else's.
+sysctl -q net.core.default_qdisc=lasack
+ip tuntap add dev first0 mode tap
+ip link set first0 up
+root default first0
+$attach --detach
+root default first0
+root detached wlan0.7
+sysctl -q net.core.default_qdisc=pfifo_fast
+ip link del first0
+
+# One device that refuses its options keeps no other from them.
+tc qdisc del dev wlan0 root 2>/dev/null || true
+tc qdisc del dev wlan1 root 2>/dev/null || true
+mkdir -p /run/bin
+printf '#!/bin/sh\ncase "$*" in *"replace dev wlan0 "*) exit 2;; esac\nexec %s "$@"\n' \
+    "$(command -v tc)" > /run/bin/tc
+chmod +x /run/bin/tc
+echo 'DEVICES="wlan0 wlan1"' > /run/settings
+PATH=/run/bin:$PATH $attach --all && exit 1
+rm /run/settings
+root refused wlan0
+root others wlan1
+$attach --detach
+
 # NetworkManager's and ifupdown's words.
 $attach --detach
 for hook in dispatcher if-up; do
@@ -114,6 +139,11 @@ root dispatcher wlan0
 $attach --detach
 IFACE=wlan0 /run/if-up
 root ifupdown wlan0
+# What is left of a package that is gone, and a device that fails, are no errors of ifup.
+sed 's,/usr/libexec/lasack/attach,/nonexistent,' {tree}/packaging/attach/if-up > /run/left
+sed 's,/usr/libexec/lasack/attach,/bin/false,' {tree}/packaging/attach/if-up > /run/failing
+IFACE=wlan0 sh -e /run/left
+IFACE=wlan0 sh -e /run/failing
 $attach && exit 1 || echo $? >> roots
 """
 
@@ -136,9 +166,14 @@ udev1 sta2 mq 0:
 udev2 ap2 lasack 8006:
 udev2 sta2 mq 0:
 vlan wlan0.7 lasack 8007:
+default first0 lasack 0:
+default first0 lasack 0:
+detached wlan0.7 mq 0:
+refused wlan0 mq 0:
+others wlan1 lasack 8008:
 idle wlan0 mq 0:
-dispatcher wlan0 lasack 8008:
-ifupdown wlan0 lasack 8009:
+dispatcher wlan0 lasack 8009:
+ifupdown wlan0 lasack 800a:
 2
 """
 

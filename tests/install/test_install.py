@@ -112,6 +112,72 @@ def test_one_line_when_not_built(tmp_path: Path) -> None:
     assert not stage.exists()
 
 
+def test_uninstall_needs_no_compiler_and_no_headers(tmp_path: Path) -> None:
+    """The modules of kernels that were replaced since go, and plugins wherever they are."""
+    ours = [
+        "lib/modules/6.1.0-1-amd64/extra/lasack/sch_lasack.ko",
+        "lib/modules/6.1.0-2-amd64/extra/lasack/inflight.ko",
+        "usr/lib/tc/q_lasack.so",
+        "usr/lib/strange-machine/tc/q_ackwrr.so",
+    ]
+    theirs = [
+        "lib/modules/6.1.0-1-amd64/extra/other/sch_lasack.ko",
+        "usr/lib/tc/q_other.so",
+        "opt/my",
+    ]
+    stage = tmp_path / "a stage"
+    for name in ours + theirs:
+        (stage / name).parent.mkdir(parents=True, exist_ok=True)
+        (stage / name).write_text("")
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name in ("gcc", "dpkg-architecture"):
+        (programs / name).write_text("#!/bin/sh\nexit 127\n")
+        (programs / name).chmod(0o755)
+    done = make("uninstall", f"DESTDIR={stage}", "KDIR=/nonexistent", path=programs)
+    assert (done.returncode, done.stdout.split(",")[0]) == (0, "uninstall: 4 files"), done.stderr
+    assert sorted(files_below(stage)) == sorted(theirs)
+    assert not (stage / "lib/modules/6.1.0-2-amd64/extra").exists()
+
+
+@pytest.mark.parametrize("target", ["install", "uninstall"])
+@pytest.mark.parametrize("prefix", ["/opt/my tools", "opt"])
+def test_a_prefix_that_cannot_be(tmp_path: Path, target: str, prefix: str) -> None:
+    (tmp_path / "opt").mkdir()
+    (tmp_path / "opt" / "my").write_text("somebody's")
+    done = make(target, f"DESTDIR={tmp_path}", f"PREFIX={prefix}", "MODULES=no")
+    assert done.returncode != 0
+    assert done.stderr.startswith(f"{target}: PREFIX={prefix}: expected a path ")
+    assert list(files_below(tmp_path)) == ["opt/my"]
+
+
+def test_the_machines_name_is_the_kernels(tmp_path: Path) -> None:
+    """kernel/Makefile and install.sh alike: which ARCH a machine's modules are built for."""
+    known = {"x86_64": "x86_64", "aarch64": "arm64", "armv7l": "arm", "mips64": "mips"}
+    known |= {"i686": "i386", "ppc64le": "powerpc", "riscv64": "riscv"}
+    release = tmp_path / "include" / "generated" / "utsrelease.h"
+    release.parent.mkdir(parents=True)
+    release.write_text('#define UTS_RELEASE "0.0.1-none"\n')
+    fake = tmp_path / "uname"
+    fake.write_text('#!/bin/sh\n[ "$*" = -m ] && echo "$MACHINE" || exec /usr/bin/uname "$@"\n')
+    fake.chmod(0o755)
+    for machine, arch in known.items():
+        environment = os.environ | {"MACHINE": machine, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+        environment.pop("ARCH", None)
+        show = ["--eval=show: ; @echo $(ARCH)", "show"]
+        command = ["make", "-s", "--no-print-directory", "-C", "kernel", f"KDIR={tmp_path}", *show]
+        dry = subprocess.run(
+            command, cwd=REPOSITORY, env=environment, capture_output=True, text=True, check=True
+        )
+        assert dry.stdout == f"{arch}\n"
+        command = ["scripts/install.sh", "install"]
+        environment |= {"KDIR": str(tmp_path), "DESTDIR": str(tmp_path / "stage")}
+        done = subprocess.run(
+            command, cwd=REPOSITORY, env=environment, capture_output=True, text=True, check=False
+        )
+        assert f"build/modules/0.0.1-none-{arch}/" in done.stderr, machine
+
+
 @pytest.mark.parametrize("target", ["install", "uninstall"])
 def test_one_line_when_not_root(tmp_path: Path, target: str) -> None:
     fake = tmp_path / "id"

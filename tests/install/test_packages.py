@@ -33,7 +33,7 @@ TOOLS = {
     "/usr/lib/systemd/system/hostapd.service.d/lasack.conf",
     "/usr/lib/systemd/system/hostapd@.service.d/lasack.conf",
     "/usr/lib/systemd/system/lasack@.service",
-    "/usr/lib/udev/rules.d/80-lasack.rules",
+    "/usr/lib/udev/rules.d/90-lasack.rules",
     "/usr/libexec/lasack/attach",
     "/usr/libexec/lasack/unload",
 }

@@ -54,6 +54,14 @@ known() {
 	result "$1 ... $2" "missing:$missing of$all" "missing: of$all"
 }
 
+# hostile NAME: a device of any name is a word, and nothing of it is run.
+hostile() {
+	local devices=$answer.devices
+	printf '_lasack_devices() { echo %q; }\n' "$1" > "$devices"
+	result "device $1" "$(offered "$bin/lasack-top -d " "$here/lasack.bash" "$devices")" "$1"
+	rm -f "$devices"
+}
+
 ktap_begin ""
 set="tc qdisc replace dev wlan0 root"
 expect "$set " "ackwrr inflight lasack"
@@ -111,6 +119,9 @@ fi
 expect "$bin/lasack-top --sort " "attained backlog rate"
 expect "$bin/lasack-top --on" "--once"
 known "$bin/lasack-top -d " lo
+# shellcheck disable=SC2016 # it must not be expanded
+hostile '$(id)'
+hostile 'e*'
 known "$bin/lasack-top " "--device --interval --json --once --sort --help"
 known "$bin/lasack-doctor " "lo --seconds --json --help"
 expect "$bin/lasack-doctor --se" "--seconds"

@@ -8,8 +8,17 @@
 # word is repeated here. All else about tc is left to the completion that comes
 # with it (iproute2's), if there is one.
 
+# WORDS...: those that begin as what is typed. Not by compgen -W, which runs what
+# stands in a word such as $(...), and a device may have such a name.
 _lasack_reply() {
-	mapfile -t COMPREPLY < <(compgen -W "$*" -- "${COMP_WORDS[COMP_CWORD]}")
+	local word words
+	COMPREPLY=()
+	read -r -d '' -a words <<< "$*"
+	for word in "${words[@]}"; do
+		if [[ $word == "${COMP_WORDS[COMP_CWORD]}"* ]]; then
+			COMPREPLY+=("$(printf %q "$word")")
+		fi
+	done
 }
 
 _lasack_devices() {
@@ -70,7 +79,7 @@ _lasack_tc_theirs() {
 }
 
 _lasack_tc() {
-	local i verb='' place='' more
+	local i verb='' place='' more theirs
 	COMPREPLY=()
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
@@ -101,8 +110,9 @@ _lasack_tc() {
 	class) more=ackwrr ;;
 	*) more='lasack ackwrr inflight' ;;
 	esac
-	mapfile -t more < <(compgen -W "$more" -- "${COMP_WORDS[COMP_CWORD]}")
-	COMPREPLY+=("${more[@]}")
+	theirs=("${COMPREPLY[@]}")
+	_lasack_reply "$more"
+	COMPREPLY=("${theirs[@]}" "${COMPREPLY[@]}")
 }
 complete -F _lasack_tc tc
 
