@@ -7,6 +7,7 @@
 #include "driver.h"
 #include "place.h"
 #include "queues.h"
+#include "shell_word.h"
 
 const char *device_role(const struct device *device)
 {
@@ -106,7 +107,8 @@ static void look_at_offload(const struct machine *machine, const struct hardware
 		     "pass no queue discipline. Remove \"flags offload\" from it.",
 		     shell_word(offloaded->name).text, shell_word(offloaded->table).text);
 		find_type(findings, "nft list flowtables");
-		find_type(findings, "uci set firewall.@defaults[0].flow_offloading_hw=0   # OpenWrt");
+		find_type(findings, "uci set firewall.@defaults[0].flow_offloading_hw=0 && "
+			  "uci commit && service firewall restart   # OpenWrt");
 	} else if (machine->flowtables_need_root) {
 		find(findings, "offload", STATE_UNKNOWN,
 		     "Whether a flowtable offloads to the hardware, only root may see.%s",

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* See finding.h. */
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,28 +71,4 @@ void findings_clear(struct findings *findings)
 	}
 	free(findings->all);
 	memset(findings, 0, sizeof(*findings));
-}
-
-/* What is not printable becomes '?': it would be the terminal's command. */
-struct word shell_word(const char *name)
-{
-	static const char plain[] = "._-@+%,";
-	struct word word;
-	char *to = word.text;
-	bool quoted = !*name || *name == '-';
-
-	for (const char *c = name; *c; c++)
-		quoted |= !isalnum((unsigned char)*c) && !strchr(plain, *c);
-	if (quoted)
-		*to++ = '\'';
-	for (const char *c = name; *c && to < word.text + sizeof(word.text) - 6; c++) {
-		if (*c == '\'')
-			to = stpcpy(to, "'\\''");
-		else
-			*to++ = isprint((unsigned char)*c) ? *c : '?';
-	}
-	if (quoted)
-		*to++ = '\'';
-	*to = '\0';
-	return word;
 }

@@ -39,11 +39,4 @@ void find_type(struct findings *findings, const char *command, ...)
 bool findings_have(const struct findings *findings, enum state state);
 void findings_clear(struct findings *findings);
 
-/*
- * A NAME from the kernel as one word of a shell: anybody who may make a device
- * chooses its name, and root pastes what is printed here. TEXT holds it all.
- */
-struct word { char text[4 * 64 + 3]; };
-struct word shell_word(const char *name);
-
 #endif

@@ -100,6 +100,15 @@ static int take_link(struct nl_msg *msg, void *arg)
 	return NL_OK;
 }
 
+static void leads_to_internet(struct machine *machine, uint32_t ifindex)
+{
+	struct device *device = machine_device(machine, ifindex);
+
+	if (device)
+		device->to_internet = true;
+}
+
+/* A default route has one way, or several. */
 static int take_route(struct nl_msg *msg, void *arg)
 {
 	static const struct nla_policy policy[RTA_MAX + 1] = {
@@ -107,15 +116,22 @@ static int take_route(struct nl_msg *msg, void *arg)
 	};
 	struct nlattr *tb[RTA_MAX + 1];
 	const struct rtmsg *route;
-	struct device *device;
 
-	if (nlmsg_parse(nlmsg_hdr(msg), sizeof(*route), tb, RTA_MAX, policy) < 0 ||
-	    !tb[RTA_OIF])
+	if (nlmsg_parse(nlmsg_hdr(msg), sizeof(*route), tb, RTA_MAX, policy) < 0)
 		return NL_OK;
 	route = nlmsg_data(nlmsg_hdr(msg));
-	device = machine_device(arg, nla_get_u32(tb[RTA_OIF]));
-	if (device && !route->rtm_dst_len && route->rtm_type == RTN_UNICAST)
-		device->to_internet = true;
+	if (route->rtm_dst_len || route->rtm_type != RTN_UNICAST)
+		return NL_OK;
+	if (tb[RTA_OIF])
+		leads_to_internet(arg, nla_get_u32(tb[RTA_OIF]));
+	if (tb[RTA_MULTIPATH]) {
+		struct rtnexthop *hop = nla_data(tb[RTA_MULTIPATH]);
+		int left = nla_len(tb[RTA_MULTIPATH]);
+
+		for (; RTNH_OK(hop, left); left -= RTNH_ALIGN(hop->rtnh_len),
+		     hop = RTNH_NEXT(hop))
+			leads_to_internet(arg, hop->rtnh_ifindex);
+	}
 	return NL_OK;
 }
 

@@ -35,7 +35,8 @@ static const char usage_text[] =
 "Says why Wi-Fi may be slow, and what to type. It looks at a device's queue\n"
 "discipline, whether that holds packets (back-pressure), what the driver is known\n"
 "to do, offload, airtime queue limits, airtime fairness, power save, and on which\n"
-"device packets wait. Run it while it is slow. It changes nothing.\n"
+"device packets wait. Run it while it is slow. It changes nothing,\n"
+"but as root it makes the kernel load nf_tables.\n"
 "\n"
 "  DEVICE           a network device (default: every access point, or else every\n"
 "                   Wi-Fi device)\n"
@@ -129,6 +130,14 @@ static void watch(struct machine *machine, struct nl_sock *links,
 	machine->seconds = (double)(now_ns() - began) / NSEC_PER_SEC;
 }
 
+/* A device with a queue of its own for an access point's stations. */
+static bool serves_stations(const struct device *device)
+{
+	return device->wifi && (device->type == NL80211_IFTYPE_AP ||
+				device->type == NL80211_IFTYPE_AP_VLAN ||
+				device->type == NL80211_IFTYPE_P2P_GO);
+}
+
 /* The devices to report on: the one named, or all access points, or all Wi-Fi. */
 static size_t choose(const struct machine *machine, const char *name,
 		     const struct device **chosen)
@@ -142,7 +151,7 @@ static size_t choose(const struct machine *machine, const char *name,
 		return 1;
 	}
 	for (size_t i = 0; i < machine->device_count; i++)
-		if (machine->devices[i].wifi && machine->devices[i].type == NL80211_IFTYPE_AP)
+		if (serves_stations(&machine->devices[i]))
 			chosen[count++] = &machine->devices[i];
 	for (size_t i = 0; i < machine->device_count && !count; i++)
 		if (machine->devices[i].wifi)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "place.h"
+#include "shell_word.h"
 
 /* Packets on average; fewer are no queue. */
 #define QUEUE_MIN	1.0

@@ -10,6 +10,7 @@
 
 #include "backpressure.h"
 #include "queues.h"
+#include "shell_word.h"
 
 /* Where a queue discipline is, as tc has it: "root" or "parent 1:2". */
 struct spot { char text[sizeof("parent ffff:ffff")]; };

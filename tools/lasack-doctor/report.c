@@ -4,10 +4,11 @@
 #include <string.h>
 
 #include "backpressure.h"
-#include "die.h"
 #include "diagnose.h"
+#include "die.h"
 #include "json_string.h"
 #include "report.h"
+#include "shell_word.h"
 
 #define INDENT	27	/* of what is said, below the state and the subject */
 

@@ -139,7 +139,10 @@ static void print_pages(struct top *top)
 			die("cannot write: %s", strerror(errno));
 		if (top->once)
 			return;
+		/* What was missed, as while the program was stopped, is not made up for. */
 		next += top->interval_ns;
+		if (next < monotonic_ns())
+			next = monotonic_ns();
 		until.tv_sec = next / NSEC_PER_SEC;
 		until.tv_nsec = next % NSEC_PER_SEC;
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);

@@ -20,6 +20,7 @@
 #include "die.h"
 #include "discipline.h"
 #include "read.h"
+#include "shell_word.h"
 
 /* The kernel fills messages as large as we have room for: a dump is one or two. */
 #define RECEIVE_BYTES	32768
@@ -270,7 +271,7 @@ bool source_read(struct source *source, int ifindex, struct snapshot *snapshot)
 
 static int only_device(const struct source *source)
 {
-	char names[256] = "", name[IFNAMSIZ];
+	char names[512] = "", name[IFNAMSIZ];
 	size_t length = 0;
 
 	if (!source->device_count)
@@ -279,7 +280,8 @@ static int only_device(const struct source *source)
 		return source->devices[0];
 	for (size_t i = 0; i < source->device_count && length < sizeof(names); i++)
 		length += snprintf(names + length, sizeof(names) - length, "%s%s",
-				   i ? ", " : "", if_indextoname(source->devices[i], name) ?: "?");
+				   i ? ", " : "",
+				   shell_word(if_indextoname(source->devices[i], name) ?: "?").text);
 	die("several devices have a lasack or ackwrr, choose one with --device: %s", names);
 }
 

@@ -11,6 +11,7 @@
 #include "backpressure.h"
 #include "die.h"
 #include "discipline.h"
+#include "shell_word.h"
 #include "text.h"
 
 /* Of a line of the table, before the two ends of the flow. */
@@ -60,7 +61,7 @@ static void put_title(struct wrap *wrap, const struct snapshot *snapshot)
 
 	localtime_r(&when, &local);
 	strftime(clock, sizeof(clock), "%H:%M:%S", &local);
-	wrap_item(wrap, "%s  %s", clock, snapshot->device);
+	wrap_item(wrap, "%s  %s", clock, shell_word(snapshot->device).text);
 	for (const struct discipline *const *d = disciplines; *d; d++) {
 		count = snapshot_total(snapshot, *d, &total);
 		if (count == 1)

@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "die.h"
+#include "shell_word.h"
 #include "top.h"
 
 int64_t monotonic_ns(void)
@@ -19,7 +20,7 @@ void top_look(struct top *top)
 	struct snapshot next = { };
 
 	if (!source_read(top->source, top->ifindex, &next))
-		die("no lasack or ackwrr on %s%s", top->device,
+		die("no lasack or ackwrr on %s%s", shell_word(top->device).text,
 		    first ? "; " ATTACH_ONE : " any more");
 	snapshot_clear(&top->before);
 	top->before = top->now;

@@ -8,6 +8,7 @@
 #include "driver.h"
 #include "made_machine.h"
 #include "report.h"
+#include "shell_word.h"
 
 static void test_well(int *failures)
 {

@@ -149,6 +149,41 @@ static struct nl_msg *queue_message(void)
 	return msg;
 }
 
+/* A default route with one way (2), or with two (2 and 3). */
+static struct nl_msg *route_message(bool several)
+{
+	struct rtmsg route = { .rtm_family = AF_INET, .rtm_type = RTN_UNICAST };
+	struct rtnexthop hops[] = {
+		{ .rtnh_len = sizeof(hops[0]), .rtnh_ifindex = 2 },
+		{ .rtnh_len = sizeof(hops[0]), .rtnh_ifindex = 3 },
+	};
+	struct nl_msg *msg = nlmsg_alloc_simple(RTM_NEWROUTE, 0);
+
+	nlmsg_append(msg, &route, sizeof(route), NLMSG_ALIGNTO);
+	if (several)
+		nla_put(msg, RTA_MULTIPATH, sizeof(hops), hops);
+	else
+		nla_put_u32(msg, RTA_OIF, 2);
+	return msg;
+}
+
+static void test_routes(int *failures)
+{
+	for (int several = 0; several < 2; several++) {
+		struct nl_msg *msg = route_message(several);
+		struct machine machine = { };
+
+		for (int index = 1; index <= 3; index++)
+			machine_add_device(&machine)->index = index;
+		take_route(msg, &machine);
+		EXPECT(!machine.devices[0].to_internet);
+		EXPECT(machine.devices[1].to_internet);
+		EXPECT_EQ(machine.devices[2].to_internet, several);
+		nlmsg_free(msg);
+		machine_clear(&machine);
+	}
+}
+
 static struct nl_msg *radio_message(void)
 {
 	uint8_t features[8] = { };
@@ -309,6 +344,7 @@ int main(void)
 		{ "files of /sys", test_files },
 		{ "files that only root may read", test_files_of_root },
 		{ "flowtables", test_flowtables },
+		{ "ways to the Internet", test_routes },
 		{ "what limits the rate", test_rates },
 		{ "features of a driver", test_features },
 		{ "looks at queues", test_looks },

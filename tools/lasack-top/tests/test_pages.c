@@ -374,6 +374,34 @@ static void test_width(int *failures)
 	snapshot_clear(&snapshot);
 }
 
+/* Anybody who may make a device chooses the bytes of its name. */
+static void test_names(int *failures)
+{
+	static const struct { const char *name, *said; } rows[] = {
+		{ "w\xff", "w\\ufffd" },		/* never in UTF-8 */
+		{ "\xc3\xa9", "\xc3\xa9" },		/* one character */
+		{ "\xc3(", "\\ufffd(" },		/* cut off */
+		{ "\xe2\x82\xac", "\xe2\x82\xac" },
+		{ "\xc0\xaf", "\\ufffd\\ufffd" },	/* '/', too long */
+		{ "\xed\xa0\x80", "\\ufffd\\ufffd\\ufffd" },	/* half of a pair */
+		{ "\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80" },
+		{ "\xf4\x90\x80\x80", "\\ufffd\\ufffd\\ufffd\\ufffd" },
+	};
+	struct snapshot snapshot = { };
+	char wanted[64];
+
+	add_lasack(&snapshot, 0x20000, TC_H_ROOT);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		strcpy(snapshot.device, rows[i].name);
+		snprintf(wanted, sizeof(wanted), "\"device\":\"%s\",", rows[i].said);
+		EXPECT_IN(json(&snapshot), wanted);
+	}
+	strcpy(snapshot.device, "e\033[31m");
+	EXPECT_IN(page(&snapshot, 80), "  'e?[31m'");
+	EXPECT(!strchr(page(&snapshot, 80), '\033'));
+	snapshot_clear(&snapshot);
+}
+
 static void test_json(int *failures)
 {
 	struct snapshot snapshot = { .wall_ns = 1500000000 };
@@ -411,6 +439,7 @@ int main(void)
 		{ "a table of classes", test_classes },
 		{ "no line is longer than the terminal", test_width },
 		{ "an object", test_json },
+		{ "names", test_names },
 		{ NULL, NULL },
 	};
 
