@@ -2,7 +2,8 @@
 """Who wins under which load, by which measure, and by how much.
 
 Principle: a comparison is won only if every seed says so: each seed's runs meet the same load, so
-they are compared in pairs. Otherwise, or if the means are less than a hundredth apart, it is even.
+they are compared in pairs. A seed in which only one of the two has a value says nothing, so the
+comparison is even then; so it is if the means are less than a hundredth apart.
 What is lost stands as plainly as what is won. Documentation/reference/metrics.md has the measures.
 """
 
@@ -51,7 +52,8 @@ class Comparison:
     ours: Spread
     theirs: Spread
     outcome: str
-    pairs: int
+    pairs: int  # seeds in which both have a value
+    seeds: int  # that both have run
 
 
 @dataclass(frozen=True)
@@ -69,8 +71,20 @@ class Load:
 
     @property
     def rival(self) -> Row | None:
-        """What an access point runs today, as far as it was measured."""
-        return next((row for name in RIVALS if (row := self.row(name))), None)
+        """What an access point runs today, as far as it was measured. If all of its runs are
+        invalid, nobody takes its place."""
+        known = {contender(row): row for row in self.rows}
+        found = next((known[name] for name in RIVALS if name in known), None)
+        return found if found and found.runs else None
+
+    @property
+    def lacks(self) -> str | None:
+        """Why nothing is compared; None if something is."""
+        if self.row(OURS) is None:
+            return f"it has no valid run of {OURS}"
+        if self.rival is None:
+            return "it has no valid run of what an access point runs today"
+        return None if self.comparisons() else "its contenders have no seed in common"
 
     def comparisons(self) -> list[Comparison]:
         """Each measure that both have; empty if one of them was not measured."""
@@ -101,14 +115,15 @@ def compared(measure: Measure, ours: Sequence[Json], theirs: Sequence[Json]) -> 
     mine, other = (
         {run["params"]["seed"]: measure.of(run) for run in runs} for runs in (ours, theirs)
     )
-    pairs = [
-        (a, b) for seed, a in mine.items() if a is not None and (b := other.get(seed)) is not None
-    ]
+    both = [(value, other[seed]) for seed, value in mine.items() if seed in other]
+    told = [pair for pair in both if pair != (None, None)]
+    pairs = [(a, b) for a, b in told if a is not None and b is not None]
     if not pairs:
         return None
     spreads = [spread(values) for values in zip(*pairs, strict=True)]
     assert spreads[0] is not None and spreads[1] is not None
-    return Comparison(measure, spreads[0], spreads[1], _outcome(measure, pairs), len(pairs))
+    outcome = _outcome(measure, pairs) if len(pairs) == len(told) else EVEN
+    return Comparison(measure, spreads[0], spreads[1], outcome, len(pairs), len(both))
 
 
 def known(measure: Measure, rows: Sequence[Row]) -> bool:
@@ -122,8 +137,13 @@ def of_row(measure: Measure, row: Row) -> Spread | None:
 
 
 def best(measure: Measure, rows: Sequence[Row]) -> list[Row]:
-    """The contenders whose mean is best: several if it is the same; none if nobody has it."""
-    found = [(measure.cost(one.mean), row) for row in rows if (one := of_row(measure, row))]
+    """The contenders that are best on the mean: several if they are alike; none if nobody has the
+    measure. Of ratios the distances from 1 are averaged, as they are compared."""
+    found = [
+        (fmean(costs), row)
+        for row in rows
+        if (costs := [measure.cost(x) for run in row.runs if (x := measure.of(run)) is not None])
+    ]
     least = min((cost for cost, _ in found), default=0.0)
     return [row for cost, row in found if cost == least]
 
@@ -170,14 +190,10 @@ def _finite(value: float) -> float | str:
 
 def _outcome(measure: Measure, pairs: Sequence[tuple[float, float]]) -> str:
     costs = [(measure.cost(a), measure.cost(b)) for a, b in pairs]
-    means = [fmean(values) for values in zip(*pairs, strict=True)]
-    if measure.better == "one":
-        near = (
-            abs(math.log(means[0] / means[1])) < APART if min(means) > 0 else means[0] == means[1]
-        )
-    else:
-        near = means[0] == means[1] or abs(means[0] - means[1]) < APART * max(means)
-    if near:
+    compared = costs if measure.better == "one" else pairs
+    means = [fmean(values) for values in zip(*compared, strict=True)]
+    apart = APART * (1.0 if measure.better == "one" else max(means))
+    if means[0] == means[1] or abs(means[0] - means[1]) < apart:
         return EVEN
     if all(a < b for a, b in costs):
         return WON
@@ -194,6 +210,19 @@ def _case_and_setting(row: Row) -> list[str]:
     runs = row.runs or row.invalid
     case = runs[0]["params"].get("case") if runs else None
     return [] if case is None else str(case).split(" / ", 1)
+
+
+def _ratio(run: Json) -> float | None:
+    """inf if uploads got nothing and downloads did."""
+    found = _at("ratio_down_up")(run)
+    if found is not None:
+        return found
+    got = {"down": 0.0, "up": 0.0}
+    whole = [flow for flow in run["flows"] if flow["whole"] and flow["dir"] in got]
+    for flow in whole:
+        got[flow["dir"]] += flow["goodput_mbps"] or 0.0
+    ways = {flow["dir"] for flow in whole}
+    return math.inf if len(ways) == 2 and got["down"] and not got["up"] else None
 
 
 def _at(*path: str, scale: float = 1.0) -> Callable[[Json], float | None]:
@@ -246,13 +275,13 @@ def _by_station(run: Json) -> Counter[str]:
     return Counter(one["station"] for one in run["flows"] if one["whole"] and one["dir"] in ways)
 
 
-def _among_like(*path: str) -> Callable[[Json], float | None]:
+def _among_like(of: Callable[[Json], float | None]) -> Callable[[Json], float | None]:
     """A comparison of connections: only of several, and where all stations have equally many."""
 
     def value(run: Json) -> float | None:
         counts = _by_station(run)
         alike = len({*counts.values()}) == 1 and counts.total() > 1
-        return _at(*path)(run) if alike else None
+        return of(run) if alike else None
 
     return value
 
@@ -269,11 +298,11 @@ def _airtime(run: Json) -> float | None:
 
 
 MEASURES = (
-    Measure("down/up", "ratio", "one", _among_like("ratio_down_up")),
+    Measure("down/up", "ratio", "one", _among_like(_ratio)),
     Measure("Jain, stations", "index", "more", _stations),
     Measure("total", "Mb/s", "more", _at("goodput_mbps", "total")),
     Measure("CoV in 1 s", "", "less", _at("second_by_second", "goodput_cov")),
-    Measure("Jain in 1 s", "index", "more", _among_like("second_by_second", "jain", "mean")),
+    Measure("Jain in 1 s", "index", "more", _among_like(_at("second_by_second", "jain", "mean"))),
     Measure("delay p50", "ms", "less", _delay("p50")),
     Measure("delay p99", "ms", "less", _delay("p99")),
     Measure("late or lost", "% of frames", "less", _late),

@@ -51,6 +51,7 @@ def page(loads: Sequence[Load], origin: Origin, picture: str | None) -> str:
     parts = [
         "# verdict: what an access point runs today, beside lasack",
         _wrap(_in_short(told)) if told else "No load has been measured with both contenders.",
+        *_not_compared(loads),
         _wrap(_made_by(origin, loads)),
         "\n".join(f"    {command}" for command in origin.commands),
     ]
@@ -60,7 +61,7 @@ def page(loads: Sequence[Load], origin: Origin, picture: str | None) -> str:
         parts.append(
             f"{_wrap(PICTURE)}\n\n![Delay of the datagrams and goodput over time]({picture})"
         )
-    parts += [_section(load, origin) for load in loads if any(row.runs for row in load.rows)]
+    parts += [_section(load, origin) for load in loads if load.rows]
     return "\n\n".join(parts) + "\n"
 
 
@@ -90,6 +91,14 @@ def _in_short(loads: Sequence[Load]) -> str:
         f"{'is' if counts[EVEN] == 1 else 'are'} even. "
         f"**Where it wins:** {_listed(found, WON)}. **Where "
         f"it loses:** {_listed(found, LOST)}. **What to do then:** {_advice(found)}"
+    )
+
+
+def _not_compared(loads: Sequence[Load]) -> list[str]:
+    """A sentence for the loads that the first paragraph does not count; none without any."""
+    words = [f"{load.name} ({why})" for load in loads if (why := load.lacks)]
+    return (
+        [_wrap(f"**Not compared**, and in none of these counts: {_and(words)}.")] if words else []
     )
 
 
@@ -148,7 +157,7 @@ def _made_by(origin: Origin, loads: Sequence[Load]) -> str:
             f" **{origin.missing} runs of the plan are not done**, so contenders or seeds lack."
         )
     if origin.unmeasured:
-        words += f" No run at all of: {_and(origin.unmeasured)}."
+        words += f" There is no record of these loads yet: {_and(origin.unmeasured)}."
     if origin.stale:
         words += " A contender with * was measured with older code than the page's."
     return words
@@ -162,7 +171,7 @@ def _overview(loads: Sequence[Load]) -> str:
         [
             f"[{load.name}](#{_anchor(load.name)})",
             _rival(load),
-            str(max(one.pairs for one in load.comparisons())),
+            str(max(one.seeds for one in load.comparisons())),
         ]
         + [_word(by_load[load.name].get(name)) for name in names]
         for load in loads
@@ -173,6 +182,8 @@ def _overview(loads: Sequence[Load]) -> str:
 def _word(one: Comparison | None) -> str:
     if one is None:
         return "none"
+    if one.pairs < one.seeds:
+        return f"{one.outcome}: only {one.pairs} of {one.seeds} seeds have it"
     return one.outcome if one.outcome == EVEN else f"**{one.outcome}** {_factor(one)}"
 
 

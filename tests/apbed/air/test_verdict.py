@@ -91,6 +91,52 @@ def test_only_seeds_of_both_are_compared() -> None:
     assert (total.outcome, total.pairs, total.ours.mean, total.ours.high) == (LOST, 1, 5.0, 5.0)
 
 
+def test_a_seed_in_which_one_lacks_is_no_win() -> None:
+    """Uploads that got nothing are the worst ratio; a value that only one has decides nothing."""
+    starved = load([(5.0, 0.0, 9.0)] * 4 + [(5.0, 1.0, 9.0)], [(5.0, 0.5, 9.0)] * 5)
+    for one in (run for row in starved.rows for run in row.runs):
+        if one["ratio_down_up"] == 0.0:
+            one["ratio_down_up"] = None
+            one["flows"][1]["goodput_mbps"] = 0.0
+    assert MEASURES["down/up"].of(starved.rows[1].runs[0]) == math.inf
+    assert outcomes(starved)["down/up"] == EVEN  # lost in four seeds, won in one
+    delays = load([(5.0, 1.0, 9.0)] * 5, [(5.0, 1.0, 90.0)] * 5)
+    delays.rows[0].runs[2]["flows"][2]["delay_ms"] = None
+    told = {one.measure.name: one for one in delays.comparisons()}["delay p99"]
+    assert (told.outcome, told.pairs, told.seeds) == (EVEN, 4, 5)
+    assert "even: only 4 of 5 seeds have it" in page([delays])
+
+
+def test_far_on_both_sides_is_not_near_one() -> None:
+    """0.5 and 1.5 by turns have the mean 1, and each seed is far from it."""
+    found = load([(5.0, 0.5, 9.0), (5.0, 1.5, 9.0)] * 2, [(5.0, 1.02, 9.0)] * 4)
+    assert outcomes(found)["down/up"] == LOST
+    (row,) = verdict.best(MEASURES["down/up"], found.rows)
+    assert verdict.contender(row) == RIVAL
+    sides = load([(5.0, 0.7, 9.0)] * 5, [(5.0, 1.43, 9.0)] * 5)
+    assert outcomes(sides)["down/up"] == EVEN  # 0.7 and 1 / 1.43 are alike
+
+
+def test_nobody_takes_the_place_of_a_rival_that_failed() -> None:
+    """What is not compared is named above the counts, and not left out of them quietly."""
+    runs = [run(case, 1, 5.0, ratio, 9.0) for case, ratio in (("lasack", 0.9), ("fq_codel", 0.02))]
+    broken = {"valid": False, "why_invalid": "a warning"}
+    (failed,) = verdict.loads("game", "A game", {"runs": [*runs, run(RIVAL, 1, 5, 1, 9) | broken]})
+    assert failed.rival is None and not failed.comparisons()
+    good = load([(5.0, 0.9, 20.0)], [(6.0, 0.4, 90.0)])
+    said = " ".join(page([good, failed]).split())
+    assert "under one load" in said
+    assert (
+        "**Not compared**, and in none of these counts: game (it has no valid run of what an "
+        "access point runs today)." in said
+    )
+    worse = {"runs": [run("lasack", 1, 5, 1, 9) | broken, run(RIVAL, 1, 5, 1, 9) | broken]}
+    (nothing,) = verdict.loads("voice", "A call", worse)
+    text = page([good, nothing])
+    assert "voice (it has no valid run of lasack)" in " ".join(text.split())
+    assert "## voice" in text and "Invalid: lasack, seed 1: a warning." in text
+
+
 def test_what_never_came_is_the_worst() -> None:
     """A p99 among lost datagrams loses against any delay, and is even with another such."""
     lost = load([(5.0, 1.0, None)], [(5.0, 1.0, 900.0)])
@@ -236,7 +282,7 @@ def test_what_is_not_measured_or_old_is_said() -> None:
     text = page([found], missing=3, unmeasured=("rrul", "voice"), stale=stale)
     said = " ".join(text.split())
     assert "**3 runs of the plan are not done**" in said
-    assert "No run at all of: rrul and voice." in said
+    assert "There is no record of these loads yet: rrul and voice." in said
     assert "| lasack * |" in text and f"| {RIVAL} |" in text
     broken = run("lasack", 1, 1.0, 1.0, 1.0) | {"valid": False, "why_invalid": "a warning"}
     (bad,) = verdict.loads("game", "A game", {"runs": [broken, run(RIVAL, 1, 5.0, 1.0, 9.0)]})
