@@ -2,8 +2,8 @@
 """How long frames of datagrams took, over a run and from second to second.
 
 A frame is what leaves at one moment, often a single datagram. Principle: one that never came,
-or not whole, took longer than any. A percentile is the least delay that at
-least so many of the datagrams did not exceed; among the lost it is None.
+or not whole, took longer than any. A percentile is the delay of rank p (n - 1) + 1, rounded up, of
+n in order; among the lost it is None.
 """
 
 from __future__ import annotations

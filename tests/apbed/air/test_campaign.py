@@ -54,6 +54,15 @@ def test_every_load_has_the_two_that_are_compared(tmp_path: Path) -> None:
         )
 
 
+def test_datagrams_begin_where_the_measurement_begins(tmp_path: Path) -> None:
+    """What is lost is known of all of a stream's datagrams only: none may be of the warm-up."""
+    ways = ("pulse", "pulse_down", "ping", "voice")
+    for load in campaign.loads(tmp_path, [], short=False):
+        plan = load.scenario.runs[0].plan
+        starts = {flow.id: flow.start_s for flow in plan.flows if flow.dir in ways}
+        assert all(start >= plan.warmup_s for start in starts.values()), load.scenario.name
+
+
 def test_what_is_done_is_kept_until_its_inputs_change(tmp_path: Path) -> None:
     """Only a run that ended well, and only with the same plan and programs."""
     words = ["case=lasack", "seed=[1,2]"]
