@@ -321,8 +321,22 @@ def test_goodput_from_second_to_second(tmp_path: Path) -> None:
     assert covs["up2"] == pytest.approx(deviation / (2 - shift), rel=1e-4)
     assert covs["down1"] == pytest.approx(0, abs=1e-6) and covs["down2"] is None
     smooth = found["second_by_second"]
-    assert smooth["goodput_cov"] == pytest.approx((covs["up1"] + covs["up2"]) / 3, abs=1e-6)
+    assert smooth["goodput_cov"] is None  # to starve somebody is not smooth
     assert smooth["jain"] == pytest.approx({"mean": 36 / 56, "min": 36 / 56}, rel=1e-4)
+
+
+def test_the_mean_of_the_coefficients(tmp_path: Path) -> None:
+    """1 and 3 Mb/s by turns over 30 s, three steady ones: 0.5 and three times 0."""
+    path = fabricated.run_directory(tmp_path / "run")
+    for name in ("up1", "up2", "down1", "down2"):
+        each = [9.0] * 5 + [
+            (1.0 + 2 * (second % 2)) if name == "up1" else 2.0 for second in range(35)
+        ]
+        fabricated.write_seconds(path, name, name[:-1], each)
+    found = metrics.measure(path)
+    (up1,) = (flow["goodput_cov_1s"] for flow in found["flows"] if flow["id"] == "up1")
+    assert found["second_by_second"]["goodput_cov"] == pytest.approx(up1 / 4, abs=1e-6)
+    assert up1 == pytest.approx(0.5, abs=0.01)
 
 
 def test_a_flow_that_comes_or_goes_is_in_no_window(tmp_path: Path) -> None:

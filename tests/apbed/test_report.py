@@ -367,6 +367,22 @@ def test_what_was_not_carried_out_is_said(
     assert "not carried out: 1" in (experiment / "report.html").read_text()
 
 
+def test_a_run_of_other_inputs_was_not_carried_out(
+    experiment: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A campaign that was begun again with another module and interrupted: its old runs are left,
+    and are not averaged with the new ones."""
+    manifest = json.loads((experiment / "manifest.json").read_text())
+    ids = [path.parent.name for path in sorted(experiment.glob("runs/*/run.json"))]
+    manifest |= {"runs": ids, "inputs": dict.fromkeys(ids, "00" * 32) | {ids[0]: "11" * 32}}
+    (experiment / "manifest.json").write_text(json.dumps(manifest))
+    assert main(["report", str(experiment)]) == 1
+    assert f"apbed: 1 of {len(ids)} runs were not carried out" in capsys.readouterr().err
+    told = json.loads((experiment / "summary.json").read_text())
+    assert told["not_carried_out"] == ids[:1]
+    assert ids[0] not in [run["id"] for run in told["runs"]]
+
+
 def test_a_place_that_cannot_be_is_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -233,15 +233,16 @@ def _worst(flows: Sequence[Json], name: str, share: str) -> float | None:
 
 def _second_by_second(flows: Sequence[Json], plan: Plan) -> Json:
     """How smooth the connections of the whole window are: the mean of their coefficients of
-    variation (one that got nothing has none), and Jain's index among them in each second."""
+    variation, and Jain's index among them in each second. One that got nothing has no coefficient;
+    then nor has the run, for it would look smoother than one in which that got a little."""
     lasting = [flow for flow in flows if flow["whole"] and flow["dir"] in ("down", "up")]
     each = [windows(flow["goodput_series"], plan.warmup_s, plan.duration_s) for flow in lasting]
     known = [seconds for seconds in each if seconds is not None]
     if not known or len(known) < len(each):
         return {"goodput_cov": None, "jain": None}
-    covs = [cov for flow in lasting if (cov := flow["goodput_cov_1s"]) is not None]
+    covs = [flow["goodput_cov_1s"] for flow in lasting]
     return {
-        "goodput_cov": sum(covs) / len(covs) if covs else None,
+        "goodput_cov": None if None in covs else sum(covs) / len(covs),
         "jain": jain_by_second(known),
     }
 

@@ -39,6 +39,22 @@ class Record:
         inputs = {run["id"]: self.inputs[run["id"]] for run in runs}
         return Record(self.scenario, self.title, self.commit, inputs, runs)
 
+    def joined(self, earlier: Record, inputs: Mapping[str, str]) -> Record:
+        """With those of an earlier record's runs that are not in this one, but for those of which
+        these inputs, today's of some runs, say that they are old."""
+        old = earlier.stale({**earlier.inputs, **inputs})
+        more = [run for run in earlier.runs if run["id"] not in {*self.inputs, *old}]
+        known = {run["id"]: run for run in (*self.runs, *more)}
+        hashes = {**earlier.inputs, **self.inputs}
+        order = sorted(known, key=[*inputs, *known].index)
+        return Record(
+            self.scenario,
+            self.title,
+            self.commit,
+            {run_id: hashes[run_id] for run_id in order},
+            tuple(known[run_id] for run_id in order),
+        )
+
     def stale(self, inputs: Mapping[str, str]) -> set[str]:
         """The ids of the runs whose inputs differ from these, which are today's."""
         return {run_id for run_id, known in self.inputs.items() if inputs.get(run_id) != known}

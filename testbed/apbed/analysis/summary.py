@@ -54,21 +54,32 @@ def summarize_run(run_dir: Path) -> Json:
 
 
 def not_carried_out(directory: Path) -> list[str]:
-    """The ids of the manifest's runs that nobody began."""
+    """The ids of the manifest's runs that nobody began, or only with other inputs than it says."""
     manifest = read_object(directory / "manifest.json") or {}
     planned: list[str] = manifest.get("runs", [])
-    return [one for one in planned if not (directory / "runs" / one / "run.json").exists()]
+    return [one for one in planned if not _carried_out(directory, one, manifest)]
+
+
+def _carried_out(directory: Path, run_id: str, manifest: Json) -> bool:
+    run = read_object(directory / "runs" / run_id / "run.json")
+    wanted = manifest.get("inputs", {}).get(run_id)
+    return run is not None and wanted in (None, run.get("inputs_hash"))
 
 
 def run_directories(directory: Path) -> list[Path]:
     """Those of the manifest's runs, in its order, or all there are if there is no manifest.
 
-    Runs of an earlier plan in the same place are left out. Raises ApbedError when none is left.
+    Runs of an earlier plan in the same place, or with other inputs, are left out. Raises ApbedError
+    when none is left.
     """
     found = {path.parent.name: path.parent for path in sorted(directory.glob("runs/*/run.json"))}
     manifest = read_object(directory / "manifest.json") or {}
     planned = manifest.get("runs", list(found))
-    run_dirs = [found[run_id] for run_id in planned if run_id in found]
+    run_dirs = [
+        found[run_id]
+        for run_id in planned
+        if run_id in found and _carried_out(directory, run_id, manifest)
+    ]
     if not run_dirs:
         raise ApbedError(f"{directory} holds no runs; `apbed run SCENARIO --out DIR` makes some")
     return run_dirs

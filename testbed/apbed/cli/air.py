@@ -167,7 +167,8 @@ def _record(out: Path, load: Load) -> Record | None:
     if (load.out / "manifest.json").exists():
         result = summary.summarize(load.out)
         made = record.of_runs(load.out, load.scenario.title, _read_commit(load), result)
-        record.write(out / RECORDS, made)
+        earlier = record.read(out / RECORDS, load.scenario.name)
+        record.write(out / RECORDS, made.joined(earlier, load.inputs) if earlier else made)
     known = record.read(out / RECORDS, load.scenario.name)
     return known and known.of(load.inputs.keys())
 

@@ -108,10 +108,11 @@ def _delay_points(run: Result, pulse: FlowTrace) -> Points:
 
 
 def _per_second(points: Points, x_values: Sequence[float]) -> Series:
-    """The mean of what falls into each step around its middle; None where nothing does."""
+    """The mean of what falls into each step around its middle; None where nothing does. A record
+    of flowgen is of the step before it."""
     steps: dict[int, list[float]] = defaultdict(list)
     for t_s, value in points:
-        steps[int(t_s // SERIES_STEP_S)].append(value)
+        steps[int((t_s - SERIES_STEP_S / 2) // SERIES_STEP_S)].append(value)
     found = [steps.get(int(x // SERIES_STEP_S)) for x in x_values]
     return [sum(each) / len(each) if each else None for each in found]
 

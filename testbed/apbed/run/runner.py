@@ -153,14 +153,6 @@ class _Job:
     def carry_out(self) -> bool:
         """Run it unless it is done already; true when it is done, false when it failed."""
         hashed = inputs_hash(self.run, self.bench, self.digests)
-        if _is_done(self.run_dir, hashed):
-            self.notify(Event(self.run, "kept"))
-            return True
-        if self.cancel.is_set():
-            return False
-        shutil.rmtree(self.run_dir, ignore_errors=True)
-        self.run_dir.mkdir(parents=True)
-        plan.write(self.run_dir / "plan.json", self.run.plan, self.bench.programs(self.run.plan))
         record = {
             "schema": 2,
             "id": self.run.id,
@@ -169,6 +161,16 @@ class _Job:
             "inputs_hash": hashed,
             "plan": self.run.plan.to_json(),
         }
+        if _is_done(self.run_dir, hashed):
+            # A figure may ask since for parameters that it did not name before.
+            _write(self.run_dir / "run.json", record)
+            self.notify(Event(self.run, "kept"))
+            return True
+        if self.cancel.is_set():
+            return False
+        shutil.rmtree(self.run_dir, ignore_errors=True)
+        self.run_dir.mkdir(parents=True)
+        plan.write(self.run_dir / "plan.json", self.run.plan, self.bench.programs(self.run.plan))
         _write(self.run_dir / "run.json", record)
         return self.boot()
 
@@ -259,6 +261,10 @@ def _manifest(
         "source": scenario.source,
         "seeds": sorted({run.plan.seed for run in scenario.runs}),
         "runs": [run.id for run in scenario.runs],
+        "inputs": {
+            run.id: inputs_hash(run, benches[run.kernel], digests[run.kernel])
+            for run in scenario.runs
+        },
         "kernels": {
             name: {
                 "release": entry.machine.release,

@@ -76,6 +76,8 @@ def _spoken(plain: Table, values: Table, last_s: float, seed: int) -> Table:
         raise ApbedError("it would start after the end of the run")
     if not values.get("on_s"):
         return plain | {"count": max(1, int(length_s / plain["every_s"] + 1e-9))}
+    if not values.get("off_s"):
+        raise ApbedError("on_s: expected off_s, too")
     on_s, off_s, every_s = values["on_s"], values["off_s"], plain["every_s"]
     found = spurts(on_s, off_s, every_s, length_s, f"{plain['id']} {seed}")
     if not found:

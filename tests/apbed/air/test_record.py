@@ -75,6 +75,16 @@ def test_runs_of_no_plan_are_left_out(tmp_path: Path) -> None:
     assert "from 2 runs" in report(tmp_path, words)
 
 
+def test_runs_that_were_not_repeated_stay_in_the_record() -> None:
+    """Of an earlier record: not those that are here again, nor those that are old now."""
+    names = [f"lasack_seed-{seed}" for seed in (1, 2, 3, 4)]
+    earlier = of_game(dict.fromkeys(names, "a"))
+    made = of_game({names[1]: "b"})
+    joined = made.joined(earlier, {names[1]: "b", names[2]: "a", names[3]: "c"})
+    assert joined.inputs == {names[1]: "b", names[2]: "a", names[0]: "a"}
+    assert [run["id"] for run in joined.runs] == list(joined.inputs)
+
+
 def test_only_what_is_large_is_left_out(tmp_path: Path) -> None:
     """Every measure of the verdict is as it was; each second and each transfer is gone."""
     one = run("lasack", 1, 5.0, 0.9, 20.0)

@@ -306,13 +306,53 @@ def test_curves_have_bins_of_as_many_transfers() -> None:
     small = [transfer(size, 1.0) for size in range(4)] + [transfer(4, 6.0)]
     large = [transfer(10 + size, 3.0) for size in range(4)] + [transfer(20, None)]
     one = {"transfers": [*large, *small]}
-    assert metrics.curve("response_by_size_s.down", one) == [(25.0, 2.0), (75.0, 3.0)]
+    assert metrics.size_bins("response_by_size_s.down", [one]) == 2
+    assert metrics.curve("response_by_size_s.down", one, 2) == [(25.0, 2.0), (75.0, 3.0)]
     # 10th and 90th percentile of 1, 1, 1, 1, 6, on the line between ranks: 1 and 4.
-    assert metrics.curve("spread_by_size_s.down", one)[0][1] == pytest.approx(3.0)
-    assert metrics.curve("ended_by_size.down", one) == [(25.0, 1.0), (75.0, 0.8)]
+    assert metrics.curve("spread_by_size_s.down", one, 2)[0][1] == pytest.approx(3.0)
+    assert metrics.curve("ended_by_size.down", one, 2) == [(25.0, 1.0), (75.0, 0.8)]
     assert metrics.OF_RUN["transfer_mbps.down"](one) == pytest.approx(
         sum(8e-6 * t["bytes"] / t["response_s"] for t in one["transfers"] if t["response_s"]) / 9
     )
+
+
+def test_curves_of_all_seeds_have_the_same_places(tmp_path: Path) -> None:
+    """97 and 103 transfers fill 19 and 20 bins; both have 19."""
+    text = FIGURE.replace('x = "medium.retry"', 'x = "size_percentile"\npanel = "medium.retry"')
+    text = text.replace('y = "ratio_down_up"', 'y = "response_by_size_s.down"')
+    ours = figure(tmp_path, "", text)
+    runs = [
+        run(2, 50, seed, 1.0) | {"transfers": [transfer(size, 1.0) for size in range(count)]}
+        for seed, count in ((1, 97), (2, 103))
+    ]
+    found = points(ours, runs)
+    assert len(found) == 19 and all(set(point.values) == {1, 2} for point in found)
+
+
+def test_two_runs_at_one_place_are_refused(tmp_path: Path) -> None:
+    """Else the last would stand for both."""
+    twice = [run(2, 50, 1, 1.0, id="a"), run(2, 50, 1, 2.0, id="b")]
+    with pytest.raises(ApbedError, match="F2: b and another run with seed 1 are at one place"):
+        points(figure(tmp_path), twice)
+
+
+def test_a_place_without_a_valid_run_is_not_decided(tmp_path: Path) -> None:
+    """Two of three points would pass; if the third has no valid run, nobody knows."""
+    more = '[[figure.expect]]\nclaim = "c"\ntest = "above 1"\nexpect = "reproduced"\n'
+    ours = figure(tmp_path, more)
+    good = three(1, 50, 2.0) + three(2, 50, 2.0)
+    broken = [one | {"valid": False} for one in three(3, 50, 2.0)]
+    for runs, verdict in ((good, "reproduced"), (good + broken, "undecided")):
+        section.sections(tmp_path, {"runs": runs}, {"figures": [ours.to_json()]})
+        (kept,) = json.loads((tmp_path / "figures.json").read_text())["figures"]
+        assert kept["claims"][0]["verdict"] == verdict
+
+
+def test_one_seed_in_common_of_several_decides_nothing(tmp_path: Path) -> None:
+    words = 'of.ap.qdisc = "pfifo limit 100"\nthan.ap.qdisc = "pfifo limit 50"\n'
+    runs = three(1, 50, 1.0, 1.0, 1.0)
+    runs += [run(1, 100, seed, 0.5) for seed in (3, 4, 5)]
+    assert claimed(tmp_path, words + 'test = "above others"', runs).verdict == "undecided"
 
 
 def test_the_report_draws_every_figure_and_keeps_its_numbers(tmp_path: Path) -> None:

@@ -105,6 +105,10 @@ def test_udp_is_a_pulse_at_its_rate(tmp_path: Path) -> None:
     [
         ('dir = "voice"', "flow 1: rate_kbps is missing; dir = 'voice' needs it"),
         ('dir = "udp"\nbytes = 9', "flow 1: rate_mbps is missing; dir = 'udp' needs it"),
+        (
+            'dir = "udp"\nbytes = 900\nrate_mbps = 1\non_s = 1.0',
+            "flow 1: on_s: expected off_s, too",
+        ),
         ('dir = "up"\non_s = 1.0', "flow 1: on_s: expected only with dir = udp, udp_down, voice"),
         (
             'dir = "udp"\nbytes = 900\nrate_mbps = 1\nboth = true',

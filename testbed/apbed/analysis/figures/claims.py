@@ -54,13 +54,17 @@ class _Test:
         return FAILED if end <= self.low or begin >= self.high else UNDECIDED
 
 
-def decide(figure: Figure, claim: Claim, points: Sequence[Point]) -> Verdict:
-    """The verdict on one claim of a figure."""
+def decide(
+    figure: Figure, claim: Claim, points: Sequence[Point], missing: Sequence[Point] = ()
+) -> Verdict:
+    """The verdict on one claim of a figure. `missing`: where runs were to be, and none is valid;
+    what they would have said is not known."""
     tests = list(_tests(figure, claim, points))
-    outcomes = [test.outcome for test in tests]
+    unknown = sum(_is_of(figure, claim, point) for point in missing)
+    outcomes = [test.outcome for test in tests] + [UNDECIDED] * (unknown if tests else 0)
     passed = outcomes.count(PASSED)
-    needed = claim.least or len(tests)
-    if not tests or len(tests) < needed:
+    needed = claim.least or len(outcomes)
+    if not tests or len(outcomes) < needed:
         verdict = "not run"
     elif passed >= needed:
         verdict = "direction only" if claim.kind in DIRECTIONS else "reproduced"
@@ -109,8 +113,8 @@ def _tests(figure: Figure, claim: Claim, points: Sequence[Point]) -> Iterator[_T
         bounds = (0.0, infinite) if claim.kind.startswith("above") else (-infinite, 0.0)
         for point in chosen:
             other = _other(figure, claim, point, points)
-            if other and (differences := _paired(point, other)):
-                yield _Test(_where(figure, point), interval(differences), *bounds)
+            if other and (found := _difference(point, other)):
+                yield _Test(_where(figure, point), found, *bounds)
     elif claim.kind in ("rises", "falls"):
         yield from _monotone(figure, chosen, 1 if claim.kind == "rises" else -1)
     else:
@@ -121,9 +125,8 @@ def _monotone(figure: Figure, chosen: Sequence[Point], sign: int) -> Iterator[_T
     """From each x to the next of a line."""
     for line in _lines(chosen):
         for before, after in pairwise(line):
-            differences = [sign * value for value in _paired(after, before)]
-            if differences:
-                yield _Test(_where(figure, after), interval(differences), 0.0, float("inf"))
+            if found := _difference(after, before, sign):
+                yield _Test(_where(figure, after), found, 0.0, float("inf"))
 
 
 def _extreme(figure: Figure, chosen: Sequence[Point], claim: Claim) -> Iterator[_Test]:
@@ -134,9 +137,8 @@ def _extreme(figure: Figure, chosen: Sequence[Point], claim: Claim) -> Iterator[
         for other in line:
             if best is None or other is best:
                 continue
-            differences = [sign * value for value in _paired(best, other)]
-            if differences:
-                yield _Test(_where(figure, other), interval(differences), 0.0, float("inf"))
+            if found := _difference(best, other, sign):
+                yield _Test(_where(figure, other), found, 0.0, float("inf"))
 
 
 def _lines(points: Sequence[Point]) -> list[list[Point]]:
@@ -146,11 +148,17 @@ def _lines(points: Sequence[Point]) -> list[list[Point]]:
     return [sorted(line, key=lambda point: point.x) for line in lines.values()]
 
 
-def _paired(one: Point, other: Point) -> list[float]:
-    """Differences of the seeds that both have."""
-    return [
-        value - other.values[seed] for seed, value in one.values.items() if seed in other.values
+def _difference(one: Point, other: Point, sign: int = 1) -> Interval | None:
+    """Of the seeds that both have, None without any. If both have several and only one in common,
+    it may be anything."""
+    each = [
+        sign * (value - other.values[seed])
+        for seed, value in one.values.items()
+        if seed in other.values
     ]
+    if len(each) == 1 and min(len(one.values), len(other.values)) > 1:
+        return Interval(each[0], -float("inf"), float("inf"), 1)
+    return interval(each) if each else None
 
 
 def _place(figure: Figure, point: Point) -> dict[str, Any]:

@@ -93,16 +93,26 @@ for _way in ("down", "up"):
     }
 
 
-def curve(name: str, run: Json) -> list[tuple[float, float]]:
+def size_bins(name: str, runs: Sequence[Json]) -> int:
+    """How many bins the curves of these runs have: as many as the one with the fewest transfers
+    can fill, so that all have the same places."""
+    fewest = min((len(_ranked(name, run)) for run in runs), default=0)
+    return max(1, min(SIZE_BINS, fewest // PER_BIN))
+
+
+def _ranked(name: str, run: Json) -> list[Json]:
+    direction = name.rpartition(".")[2]
+    ours = (one for one in run["transfers"] if one["dir"] == direction)
+    return sorted(ours, key=lambda one: one["bytes"])
+
+
+def curve(name: str, run: Json, bins: int) -> list[tuple[float, float]]:
     """A curve's points of one run: (percentile of size, value) of bins of transfers by size.
 
     Bins hold as many transfers each, ended or not; a bin of which none ended has no time.
     """
-    kind, _, direction = name.rpartition(".")
-    ranked = sorted(
-        (one for one in run["transfers"] if one["dir"] == direction), key=lambda one: one["bytes"]
-    )
-    bins = max(1, min(SIZE_BINS, len(ranked) // PER_BIN))
+    kind = name.rpartition(".")[0]
+    ranked = _ranked(name, run)
     points = []
     for place in range(bins):
         share: Sequence[Json] = ranked[

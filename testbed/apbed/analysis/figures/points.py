@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from apbed.analysis.figures.metrics import OF_RUN, curve
+from apbed.analysis.figures.metrics import OF_RUN, curve, size_bins
 from apbed.analysis.measures import replications
 from apbed.analysis.run_directory import Json
 from apbed.errors import ApbedError
@@ -70,22 +70,44 @@ def parameter(run: Json, key: str) -> Any:
 def points(figure: Figure, runs: Sequence[Json]) -> list[Point]:
     """The figure's points in the order of the runs; without one for which no value is known."""
     found: dict[tuple[Any, ...], dict[int, float]] = {}
-    for run in runs:
-        if not run["valid"] or any(
-            parameter(run, key) not in _listed(value) for key, value in figure.where.items()
-        ):
-            continue
-        panel = tuple(parameter(run, key) for key in figure.panel)
-        series = tuple(parameter(run, key) for key in figure.series)
-        for x, value in _values(figure, run):
-            seeds = found.setdefault((panel, series, x), {})
-            seeds[int(run["params"]["seed"])] = value
+    chosen = [run for run in runs if run["valid"] and _shows(figure, run)]
+    bins = size_bins(figure.y, chosen) if figure.x == SIZE_PERCENTILE else 0
+    for run in chosen:
+        for x, value in _values(figure, run, bins):
+            seeds = found.setdefault((*_line(figure, run), x), {})
+            seed = int(run["params"]["seed"])
+            if seed in seeds:
+                raise ApbedError(
+                    f"figure {figure.id}: {run['id']} and another run with seed {seed} are at one "
+                    f"place, {figure.x} = {x}; say in `where` or `series` what else differs"
+                )
+            seeds[seed] = value
     return [_point(figure, key, values) for key, values in found.items()]
 
 
-def _values(figure: Figure, run: Json) -> list[tuple[Any, float]]:
+def missing(figure: Figure, runs: Sequence[Json], known: Sequence[Point]) -> list[Point]:
+    """The figure's places where runs were to be, and none is valid. Of curves none is known."""
     if figure.x == SIZE_PERCENTILE:
-        return list(curve(figure.y, run))
+        return []
+    have = {(point.panel, point.series, point.x) for point in known}
+    places = dict.fromkeys(
+        (*_line(figure, run), parameter(run, figure.x)) for run in runs if _shows(figure, run)
+    )
+    return [_point(figure, place, {}) for place in places if place not in have]
+
+
+def _shows(figure: Figure, run: Json) -> bool:
+    return all(parameter(run, key) in _listed(value) for key, value in figure.where.items())
+
+
+def _line(figure: Figure, run: Json) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    panel = tuple(parameter(run, key) for key in figure.panel)
+    return panel, tuple(parameter(run, key) for key in figure.series)
+
+
+def _values(figure: Figure, run: Json, bins: int) -> list[tuple[Any, float]]:
+    if figure.x == SIZE_PERCENTILE:
+        return list(curve(figure.y, run, bins))
     value = OF_RUN[figure.y](run)
     return [] if value is None else [(parameter(run, figure.x), value)]
 

@@ -15,7 +15,7 @@ from typing import Any
 from apbed.analysis import plots
 from apbed.analysis.figures.claims import Verdict, decide, named, placed
 from apbed.analysis.figures.plot import draw
-from apbed.analysis.figures.points import Point, points
+from apbed.analysis.figures.points import Point, missing, points
 from apbed.analysis.page import picture, table
 from apbed.analysis.run_directory import Json
 from apbed.errors import ApbedError
@@ -37,7 +37,8 @@ def sections(directory: Path, summary: Json, manifest: Mapping[str, Any]) -> lis
     html, found = [], []
     for figure in figures:
         ours = points(figure, summary["runs"])
-        verdicts = [decide(figure, claim, ours) for claim in figure.expect]
+        lacking = missing(figure, summary["runs"], ours)
+        verdicts = [decide(figure, claim, ours, lacking) for claim in figure.expect]
         found.append(_as_json(figure, ours, verdicts))
         svg = ""
         if ours:
