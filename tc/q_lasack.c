@@ -161,6 +161,7 @@ static int lasack_print_xstats(struct qdisc_util *qu, FILE *f,
 	print_nl();
 	print_count("observed", "  observed %" PRIu64, st.observed);
 	print_count("observed_bytes", " bytes %" PRIu64, st.observed_bytes);
+	print_count("slowed", " slowed %" PRIu64, st.slowed);
 	print_nl();
 	print_count("stations", "  stations %" PRIu64, st.stations);
 	print_count("overhead_bytes", " overhead %" PRIu64 "b", st.overhead);

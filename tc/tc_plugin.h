@@ -4,8 +4,8 @@
  *
  * Debian's tc loads q_KIND.so and looks up KIND_qdisc_util in it, but installs
  * no header for that. These are the declarations the plugins need, as they
- * have been in iproute2 since 5.0 (later versions only add const). The plugin
- * finds the functions in the tc that loads it.
+ * have been in iproute2 since 5.0, but for const; has_block came in 5.8. The
+ * plugin finds the functions in the tc that loads it.
  */
 #ifndef LASACK_TC_PLUGIN_H
 #define LASACK_TC_PLUGIN_H
@@ -26,6 +26,9 @@ struct qdisc_util {
 	int (*parse_copt)(struct qdisc_util *qu, int argc, char **argv,
 			  struct nlmsghdr *n, const char *dev);
 	int (*print_copt)(struct qdisc_util *qu, FILE *f, struct rtattr *opt);
+	/* "tc filter show block N" calls it if it is there. */
+	int (*has_block)(struct qdisc_util *qu, struct rtattr *opt, __u32 block,
+			 bool *has);
 };
 
 /* tc finds KIND_qdisc_util by name; nothing else leaves the plugin. */
@@ -42,7 +45,6 @@ enum output_type {
 
 enum color_attr { COLOR_NONE = 6 };
 
-bool is_json_context(void);
 int print_color_string(enum output_type type, enum color_attr color,
 		       const char *key, const char *fmt, const char *value);
 int print_color_int(enum output_type type, enum color_attr color,
@@ -53,8 +55,6 @@ int print_color_uint(enum output_type type, enum color_attr color,
 		     const char *key, const char *fmt, unsigned int value);
 int print_color_u64(enum output_type type, enum color_attr color,
 		    const char *key, const char *fmt, __u64 value);
-int print_color_bool(enum output_type type, enum color_attr color,
-		     const char *key, const char *fmt, bool value);
 int print_nl(void);
 
 struct rtattr *addattr_nest(struct nlmsghdr *n, int maxlen, int type);

@@ -12,6 +12,8 @@
  * - An ACK gives way to the one behind it, if that says all that it said, as long as the two
  *   acknowledge no more than LASACK_AQM_THINNED. Smaller windows bring more ACKs, and each takes
  *   air. If only the last one were sent, the sender would send all that it may at once.
+ * - If an upload is not TCP, what waits are packets that nobody else can read. When CoDel would
+ *   drop one of them, it is the other end that is told: lasack_observe.c.
  *
  * An ACK's window is changed only if the packet that accepted the connection was the first of it
  * that came here (its scale is only there), if it was not signed (RFC 2385, RFC 5925), and if the
@@ -35,6 +37,7 @@
 #include "common/exact_array.h"
 #include "common/tcp_segment.h"
 #include "lasack/lasack_aqm.h"
+#include "lasack/lasack_observe.h"
 #include "lasack/lasack_state.h"
 
 /* Bytes that an ACK acknowledges at most when others gave way to it. */
@@ -43,6 +46,10 @@
 #define LASACK_AQM_LEAST	(8U << 10)
 /* CoDel looks for the least wait in so many targets. It must be longer than a round trip. */
 #define LASACK_AQM_INTERVAL	3
+/* The other end of an upload that is not TCP sends more than so many times what it gets. */
+#define LASACK_AQM_UPLOAD	2
+/* Of IPv4 a datagram of 86 bytes, of IPv6 one of 66. WireGuard's are longer. */
+#define LASACK_AQM_SHORT	128
 /* RFC 5925; older kernels do not name it. */
 #define LASACK_TCPOPT_AO	29
 /* NOP, NOP, timestamps, their length: the options of an ACK that says nothing else. */
@@ -63,6 +70,7 @@ struct lasack_aqm *lasack_aqm_create(u32 flows)
 	if (!aqm)
 		return NULL;
 	codel_stats_init(&aqm->codel_stats);
+	codel_stats_init(&aqm->uploads_stats);
 	aqm->size = flows;
 	aqm->count = max(flows / LASACK_AQM_FLOWS, LASACK_AQM_STATES);
 	aqm->flows = exact_array_alloc(aqm->size, sizeof(*aqm->flows));
@@ -96,6 +104,8 @@ void lasack_aqm_set(struct lasack_aqm *aqm, u32 target, u32 mtu)
 	aqm->codel.interval = LASACK_AQM_INTERVAL * aqm->codel.target;
 	aqm->codel.mtu = mtu;
 	aqm->codel.ecn = true;
+	aqm->uploads = aqm->codel;
+	aqm->uploads.ecn = false;
 	aqm->least = max(LASACK_AQM_LEAST, 3 * mtu);
 }
 
@@ -341,6 +351,70 @@ static void lasack_aqm_codel(struct lasack_queue *q, struct lasack_flow *flow,
 		      lasack_codel_first);
 }
 
+/*
+ * Does the other end send much more than it gets, with nobody but the two to see what is
+ * acknowledged? Where both send about as much, as in a call, it is none. What waits is not charged
+ * yet, but will be sent.
+ */
+static bool lasack_aqm_is_upload(const struct lasack_queue *q, const struct lasack_flow *flow)
+{
+	u64 to = flow->sent + (u64)flow->account.packets * q->overhead;
+
+	return q->observer && !flow->shared && flow->entry.key.class != SEGMENT_TCP &&
+	       flow->received / LASACK_AQM_UPLOAD > to;
+}
+
+/* An upload's only packet counts as well as several: each allows its sender to go on. */
+static struct sk_buff *lasack_codel_first_of_upload(struct codel_vars *vars, void *context)
+{
+	struct lasack_aqm_context *c = context;
+
+	c->backlog = U32_MAX;
+	return c->flow->head;
+}
+
+static void lasack_codel_slow(struct sk_buff *skb, void *context)
+{
+	struct lasack_aqm_context *c = context;
+
+	lasack_observer_slow(c->q->observer, &c->flow->entry.key);
+}
+
+/* CoDel for the upload's sender. */
+static void lasack_aqm_slow(struct lasack_queue *q, struct lasack_flow *flow)
+{
+	struct lasack_aqm_context c = { .q = q, .flow = flow };
+	struct lasack_aqm_state *state = lasack_aqm_state(q, flow) ?: lasack_aqm_take(q, flow);
+
+	codel_dequeue(&c, &c.backlog, &q->aqm->uploads, &state->codel, &q->aqm->uploads_stats,
+		      lasack_codel_length, lasack_codel_arrival, lasack_codel_slow,
+		      lasack_codel_first_of_upload);
+}
+
+/* So short a packet has hardly anything in it but what QUIC acknowledges. */
+static bool lasack_aqm_is_short(const struct sk_buff *skb)
+{
+	return lasack_cb(skb)->acked && qdisc_pkt_len(skb) <= LASACK_AQM_SHORT;
+}
+
+/*
+ * The packets that go out in an upload which is not TCP. CoDel drops and marks none of them. Short
+ * ones give way to those behind as plain ACKs do.
+ */
+static void lasack_aqm_upload(struct lasack_queue *q, struct lasack_flow *flow,
+			      lasack_discard_t discard)
+{
+	const struct sk_buff *next;
+
+	while ((next = flow->head->next) && lasack_aqm_is_short(flow->head) &&
+	       lasack_aqm_is_short(next) &&
+	       (u64)lasack_cb(flow->head)->acked + lasack_cb(next)->acked <= LASACK_AQM_THINNED) {
+		discard(q, flow);
+		q->aqm->thinned++;
+	}
+	lasack_aqm_slow(q, flow);
+}
+
 /**
  * lasack_aqm_serve() - the first packet of a flow is about to be sent
  * @q: the queue, with an AQM, at the present time
@@ -355,7 +429,10 @@ void lasack_aqm_serve(struct lasack_queue *q, struct lasack_flow *flow, lasack_d
 	struct tcp_segment seg;
 
 	if (!lasack_cb(flow->head)->pure_ack) {
-		lasack_aqm_codel(q, flow, discard);
+		if (unlikely(lasack_aqm_is_upload(q, flow)))
+			lasack_aqm_upload(q, flow, discard);
+		else
+			lasack_aqm_codel(q, flow, discard);
 		return;
 	}
 	tcp_segment_parse(flow->head, &seg);

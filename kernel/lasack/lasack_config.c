@@ -154,6 +154,16 @@ static u32 lasack_default_fair(const struct net_device *dev)
 	return device_is_wireless(dev) ? TC_LASACK_FAIR_STATION : TC_LASACK_FAIR_FLOW;
 }
 
+/*
+ * On Wi-Fi stations upload over QUIC or a VPN, too. On a wire both directions have their own
+ * bottleneck. The paper counts TCP alone.
+ */
+static u32 lasack_default_observe(const struct lasack_config *config, const struct net_device *dev)
+{
+	return IS_ENABLED(CONFIG_NETFILTER_INGRESS) && device_is_wireless(dev) &&
+	       config->mode == TC_LASACK_MODE_DEFAULT;
+}
+
 /* On Wi-Fi a slow station's bytes take long. Where rates are told, it pays for that. */
 static u32 lasack_default_unit(const struct lasack_config *config, const struct net_device *dev)
 {
@@ -181,6 +191,7 @@ void lasack_config_init(struct lasack_config *config, const struct Qdisc *sch)
 		.target = lasack_default_target(dev),
 		.inflight = inflight_default_limit(sch),
 	};
+	config->observe = lasack_default_observe(config, dev);
 	config->unit = lasack_default_unit(config, dev);
 }
 
@@ -212,6 +223,13 @@ static int lasack_get_mode(struct lasack_config *config, const struct net_device
 	if (config->mode != before) {
 		config->fair = paper ? TC_LASACK_FAIR_FLOW : lasack_default_fair(dev);
 		config->target = paper ? 0 : lasack_default_target(dev);
+		config->observe = lasack_default_observe(config, dev);
+	}
+	lasack_get(&config->observe, tb[TCA_LASACK_OBSERVE]);
+	if (config->observe && !IS_ENABLED(CONFIG_NETFILTER_INGRESS)) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_LASACK_OBSERVE],
+				    "observe: give 0: this kernel has no CONFIG_NETFILTER_INGRESS");
+		return -EOPNOTSUPP;
 	}
 	lasack_get(&config->fair, tb[TCA_LASACK_FAIR]);
 	lasack_get(&config->target, tb[TCA_LASACK_TARGET]);
@@ -270,7 +288,6 @@ static int lasack_config_get(struct lasack_config *config, const struct net_devi
 	lasack_get(&config->memory_limit, tb[TCA_LASACK_MEMORY_LIMIT]);
 	lasack_get(&config->flows, tb[TCA_LASACK_FLOWS]);
 	lasack_get(&config->floor, tb[TCA_LASACK_FLOOR]);
-	lasack_get(&config->observe, tb[TCA_LASACK_OBSERVE]);
 	lasack_get(&config->overhead, tb[TCA_LASACK_OVERHEAD]);
 	if (config->overhead > TC_LASACK_OVERHEAD_MAX &&
 	    config->overhead != TC_LASACK_OVERHEAD_AUTO)

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counts what stations send, for flows that are not TCP.
+ * What stations send in flows that are not TCP: it is counted, and made less.
  *
  * Principle: a TCP upload is charged by the ACKs that pass through the queue. Packets of QUIC
  * or any other protocol do not say how much the station has sent. So the bytes are counted
  * when they arrive from the station. They are charged to the flow with its next packet that
  * goes out, as if that packet acknowledged them. TCP is never counted here.
  *
- * A tap on the device sees the packets, as a packet socket does: before a bridge or VLAN
- * takes them, and after GRO. The packets are shared with other receivers, so they are only
- * read.
+ * Nor can anybody but its two ends read or change the windows of such an upload. If its packets
+ * that go out wait for too long, lasack_aqm.c says so. Then the next packet that comes in is
+ * marked if its sender knows ECN, and else dropped. To its sender that is congestion.
+ *
+ * The hook is netfilter's first one of the device. It sees packets before a bridge or VLAN takes
+ * them, and after GRO.
  *
  * Locking: the receive path never takes the qdisc lock. The counts are kept in a table with
  * a lock of its own, which is held while four places are looked at. The queue discipline
@@ -20,14 +23,21 @@
  * received a packet for longer than the other three. The hash is keyed, and the whole key is
  * compared.
  */
-#include <linux/if_packet.h>
+#include <linux/err.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/random.h>
 #include <linux/skbuff.h>
 #include <linux/slab.h>
+#include <net/inet_ecn.h>
 #include "lasack/lasack_ack.h"
 #include "lasack/lasack_observe.h"
+
+/*
+ * Not the first: after a loss that is often the packet that is sent again, and everything behind it
+ * waits for it.
+ */
+#define LASACK_SEEN_TELL	3
 
 /* TCP is charged by its ACKs. Without a key there is no flow. */
 static bool lasack_is_observed(const struct tcp_segment *seg)
@@ -76,14 +86,17 @@ static struct lasack_seen *lasack_observer_place(struct lasack_observer *observe
  * lasack_observer_note() - a packet has come from a station
  * @observer: the observer
  * @seg: what it is
+ *
+ * Return: whether its sender is to be told to send less.
  */
-void lasack_observer_note(struct lasack_observer *observer,
+bool lasack_observer_note(struct lasack_observer *observer,
 			  const struct tcp_segment *seg)
 {
 	struct lasack_seen *set, *seen;
+	bool too_fast = false;
 
 	if (!lasack_is_observed(seg) || !seg->payload)
-		return;
+		return false;
 	set = lasack_observer_set(observer, &seg->key);
 	spin_lock_bh(&observer->lock);
 	observer->clock += observer->clock == U32_MAX ? 2 : 1;
@@ -91,9 +104,14 @@ void lasack_observer_note(struct lasack_observer *observer,
 	       lasack_observer_place(observer, set, &seg->key);
 	seen->used = observer->clock;
 	seen->bytes = min(seen->bytes + seg->payload, LASACK_MAX_ACKED);
+	if (seen->tell && !--seen->tell) {
+		too_fast = true;
+		observer->slowed++;
+	}
 	observer->packets++;
 	observer->bytes += seg->payload;
 	spin_unlock_bh(&observer->lock);
+	return too_fast;
 }
 
 /**
@@ -117,18 +135,48 @@ u32 lasack_observer_take(struct lasack_observer *observer,
 	return bytes;
 }
 
-int lasack_tap(struct sk_buff *skb, struct net_device *dev,
-	       struct packet_type *tap, struct net_device *orig_dev)
+/**
+ * lasack_observer_slow() - what goes out in a flow waits for too long
+ * @observer: the observer
+ * @key: of the flow
+ *
+ * The flow's next packet that comes in tells its sender.
+ */
+void lasack_observer_slow(struct lasack_observer *observer, const struct segment_key *key)
 {
-	struct lasack_observer *observer = container_of(tap, struct lasack_observer, tap);
+	struct lasack_seen *seen;
+
+	spin_lock_bh(&observer->lock);
+	seen = lasack_observer_find(lasack_observer_set(observer, key), key);
+	if (seen && !seen->tell)
+		seen->tell = LASACK_SEEN_TELL;
+	spin_unlock_bh(&observer->lock);
+}
+
+/* CE, if the sender of the packet knows ECN. Return: whether it does. */
+static bool lasack_observer_mark(struct sk_buff *skb)
+{
+	u32 header = 0;
+
+	if (skb->protocol == htons(ETH_P_IP))
+		header = sizeof(struct iphdr);
+	else if (skb->protocol == htons(ETH_P_IPV6))
+		header = sizeof(struct ipv6hdr);
+	return header && !skb_ensure_writable(skb, skb_network_offset(skb) + header) &&
+	       INET_ECN_set_ce(skb);
+}
+
+/* What netfilter asks of each packet that comes in. */
+unsigned int lasack_observer_hook(void *priv, struct sk_buff *skb,
+				  const struct nf_hook_state *state)
+{
+	struct lasack_observer *observer = priv;
 	struct tcp_segment seg;
 
-	if (skb->pkt_type != PACKET_LOOPBACK) {
-		tcp_segment_parse_received(skb, &seg);
-		lasack_observer_note(observer, &seg);
-	}
-	consume_skb(skb);
-	return NET_RX_SUCCESS;
+	tcp_segment_parse_received(skb, &seg);
+	if (likely(!lasack_observer_note(observer, &seg)))
+		return NF_ACCEPT;
+	return lasack_observer_mark(skb) ? NF_ACCEPT : NF_DROP;
 }
 
 /* Return: an observer that sees nothing yet, or NULL: no memory. */
@@ -143,24 +191,59 @@ struct lasack_observer *lasack_observer_alloc(void)
 	return observer;
 }
 
+#ifdef CONFIG_NETFILTER_INGRESS
+static int lasack_observer_attach(struct lasack_observer *observer, struct net_device *dev)
+{
+	int err;
+
+	observer->hook = (struct nf_hook_ops) {
+		.hook = lasack_observer_hook,
+		.priv = observer,
+		.dev = dev,
+		.pf = NFPROTO_NETDEV,
+		.hooknum = NF_NETDEV_INGRESS,
+		.priority = INT_MIN,
+	};
+	err = nf_register_net_hook(dev_net(dev), &observer->hook);
+	if (!err)
+		observer->net = dev_net(dev);
+	return err;
+}
+
+static void lasack_observer_detach(struct lasack_observer *observer)
+{
+	nf_unregister_net_hook(observer->net, &observer->hook);
+	synchronize_net();
+}
+#else
+static int lasack_observer_attach(struct lasack_observer *observer, struct net_device *dev)
+{
+	return -EOPNOTSUPP;
+}
+
+static void lasack_observer_detach(struct lasack_observer *observer)
+{
+}
+#endif
+
 /**
  * lasack_observer_create() - watch what a device receives
  * @dev: the device; the caller's reference on it must last
  *
- * Return: the observer, to be given to lasack_observer_free(), or NULL.
+ * Return: the observer, to be given to lasack_observer_free(), or an ERR_PTR.
  */
 struct lasack_observer *lasack_observer_create(struct net_device *dev)
 {
 	struct lasack_observer *observer = lasack_observer_alloc();
+	int err;
 
 	if (!observer)
-		return NULL;
-	observer->tap.type = htons(ETH_P_ALL);
-	observer->tap.dev = dev;
-	observer->tap.func = lasack_tap;
-	observer->tap.ignore_outgoing = true;
-	dev_add_pack(&observer->tap);
-	return observer;
+		return ERR_PTR(-ENOMEM);
+	err = lasack_observer_attach(observer, dev);
+	if (!err)
+		return observer;
+	kvfree(observer);
+	return ERR_PTR(err);
 }
 
 /* Also of NULL. Waits for the packets under way. */
@@ -168,7 +251,7 @@ void lasack_observer_free(struct lasack_observer *observer)
 {
 	if (!observer)
 		return;
-	if (observer->tap.func)
-		dev_remove_pack(&observer->tap);
+	if (observer->net)
+		lasack_observer_detach(observer);
 	kvfree(observer);
 }

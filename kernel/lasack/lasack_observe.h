@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Counts what stations send, for flows that are not TCP. See lasack_observe.c.
+ * What stations send in flows that are not TCP: counted, and made less. See lasack_observe.c.
  */
 #ifndef LASACK_OBSERVE_H
 #define LASACK_OBSERVE_H
 
 #include <linux/netdevice.h>
+#include <linux/netfilter.h>
 #include <linux/siphash.h>
 #include <linux/spinlock.h>
 #include "common/tcp_segment.h"
@@ -17,24 +18,30 @@ struct lasack_seen {
 	struct segment_key	key;
 	u32			bytes;	/* not charged yet */
 	u32			used;	/* the observer's clock then; 0: never */
+	u8			tell;	/* its sender is told with so manyeth packet from now on */
 };
 
 struct lasack_observer {
-	struct packet_type	tap;
+#ifdef CONFIG_NETFILTER_INGRESS
+	struct nf_hook_ops	hook;
+#endif
+	struct net		*net;	/* where the hook is, NULL: nowhere */
 	spinlock_t		lock;	/* of all below */
 	siphash_key_t		hash_key;
 	u32			clock;	/* packets, of both directions */
 	u64			packets;
 	u64			bytes;
+	u64			slowed;	/* packets dropped or marked, to tell their sender */
 	struct lasack_seen	seen[LASACK_SEEN_SETS][LASACK_SEEN_WAYS];
 };
 
 struct lasack_observer *lasack_observer_alloc(void);
 struct lasack_observer *lasack_observer_create(struct net_device *dev);
 void lasack_observer_free(struct lasack_observer *observer);
-void lasack_observer_note(struct lasack_observer *observer, const struct tcp_segment *seg);
+bool lasack_observer_note(struct lasack_observer *observer, const struct tcp_segment *seg);
 u32 lasack_observer_take(struct lasack_observer *observer, const struct segment_key *key);
-int lasack_tap(struct sk_buff *skb, struct net_device *dev, struct packet_type *tap,
-	       struct net_device *orig_dev);
+void lasack_observer_slow(struct lasack_observer *observer, const struct segment_key *key);
+unsigned int lasack_observer_hook(void *observer, struct sk_buff *skb,
+				  const struct nf_hook_state *state);
 
 #endif

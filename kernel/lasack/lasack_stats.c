@@ -50,4 +50,5 @@ void lasack_stats_copy(const struct lasack_sched_data *q, struct tc_lasack_xstat
 		return;
 	st->observed = READ_ONCE(queue->observer->packets);
 	st->observed_bytes = READ_ONCE(queue->observer->bytes);
+	st->slowed = READ_ONCE(queue->observer->slowed);
 }

@@ -337,14 +337,18 @@ static int lasack_change(struct Qdisc *sch, struct nlattr *opt,
 	observe_changes = config.observe != q->config.observe;
 	if (observe_changes && config.observe) {
 		observer = lasack_observer_create(qdisc_dev(sch));
-		if (!observer)
+		if (IS_ERR(observer)) {
+			err = PTR_ERR(observer);
 			goto no_observer;
+		}
 	}
 	unit_changes = config.unit != q->config.unit;
 	if (unit_changes && config.unit == TC_LASACK_UNIT_AIRTIME) {
 		rates = lasack_rates_create(qdisc_dev(sch));
-		if (!rates)
+		if (!rates) {
+			err = -ENOMEM;
 			goto no_rates;
+		}
 	}
 
 	sch_tree_lock(sch);
@@ -370,13 +374,14 @@ no_rates:
 	lasack_observer_free(observer);
 no_observer:
 	lasack_queue_free(queue);
-	return -ENOMEM;
+	return err;
 }
 
 static int lasack_init(struct Qdisc *sch, struct nlattr *opt,
 		       struct netlink_ext_ack *extack)
 {
 	struct lasack_sched_data *q = qdisc_priv(sch);
+	struct lasack_observer *observer;
 	struct lasack_config config;
 	struct lasack_shape shape;
 
@@ -389,6 +394,12 @@ static int lasack_init(struct Qdisc *sch, struct nlattr *opt,
 		q->rates = lasack_rates_create(qdisc_dev(sch));
 		if (!q->rates)
 			return -ENOMEM;
+	}
+	if (config.observe) {
+		observer = lasack_observer_create(qdisc_dev(sch));
+		if (IS_ERR(observer))
+			return PTR_ERR(observer);
+		q->queue->observer = observer;
 	}
 	lasack_commit(sch, &config);
 	q->below = inflight_create(sch, config.inflight);

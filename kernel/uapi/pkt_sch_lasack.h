@@ -135,6 +135,8 @@ struct tc_lasack_xstats {
 	__u64	thinned;	/* ACKs that gave way to later ones */
 	__u64	windows;	/* ACKs that allow the sender less than the receiver does */
 	__u64	rated;		/* with unit airtime: stations whose rates are known */
+	/* with observe and a target: packets that came in, dropped or marked (ECN) to slow them */
+	__u64	slowed;
 };
 
 #endif

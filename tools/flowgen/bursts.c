@@ -10,11 +10,12 @@
 
 #define OFFSET_MAX_S	1e7	/* a double keeps every nanosecond up to it */
 
-const struct pulse_burst *pulse_bursts(const char *path, uint32_t *frames)
+const struct pulse_burst *pulse_bursts(const char *path, uint32_t most, uint32_t *frames)
 {
 	struct pulse_burst *bursts = NULL;
 	FILE *file = fopen(path, "re");
-	unsigned int count, n = 0;
+	unsigned int n = 0;
+	long long count;
 	double offset;
 	char end;
 	int got;
@@ -22,11 +23,13 @@ const struct pulse_burst *pulse_bursts(const char *path, uint32_t *frames)
 	if (!file)
 		die(errno, "cannot read %s", path);
 	*frames = 0;
-	while ((got = fscanf(file, "%lf %u%c", &offset, &count, &end)) != EOF) {
-		if (got != 3 || end != '\n' || !count || !(offset >= 0 && offset <= OFFSET_MAX_S) ||
+	while ((got = fscanf(file, "%lf %lld%c", &offset, &count, &end)) != EOF) {
+		if (got != 3 || end != '\n' || count < 1 || !(offset >= 0 && offset <= OFFSET_MAX_S) ||
 		    (n && llround(offset * NSEC_PER_SEC) <= bursts[n - 1].offset_ns))
 			die(0, "%s line %u: expected OFFSET COUNT, rising, like 0.5 40",
 			    path, n + 1);
+		if (count > most - *frames)
+			die(0, "%s line %u: more than %u frames in all", path, n + 1, most);
 		bursts = realloc(bursts, (n + 1) * sizeof(*bursts));
 		if (!bursts)
 			die(errno, "out of memory for talk spurts");

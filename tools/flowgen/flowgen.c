@@ -209,7 +209,7 @@ static void command_pulse(struct loop *loop, const struct options *opt)
 	if (plan.echo && plan.datagrams > 1)
 		misuse("--echo answers single datagrams; leave out --datagrams");
 	if (opt->bursts)
-		plan.bursts = pulse_bursts(opt->bursts, &plan.count);
+		plan.bursts = pulse_bursts(opt->bursts, UINT32_MAX / plan.datagrams, &plan.count);
 	else
 		plan.count = parse_count("--count", opt->count, 1, UINT32_MAX / plan.datagrams);
 	plan.every_ns = parse_seconds("--every", opt->every, 0);

@@ -55,7 +55,7 @@ struct pulse_plan {
  * Reads lines "OFFSET COUNT", times rising, with all frames of one before the next; tells how
  * many frames they are. Dies when a line is not one. The result is never freed.
  */
-const struct pulse_burst *pulse_bursts(const char *path, uint32_t *frames);
+const struct pulse_burst *pulse_bursts(const char *path, uint32_t most, uint32_t *frames);
 
 void pulse_start(struct loop *loop, const struct pulse_plan *plan);
 

@@ -5,6 +5,7 @@
  * UDP socket of its own with the same port; pulses have one for all.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -20,6 +21,16 @@
 
 #define PER_TURN	64		/* datagrams read before others' turn */
 
+/* Closed when there is no other descriptor left, so that a connection can be refused. */
+static int spare = -1;
+
+static void refuse(int listener)
+{
+	close(spare);
+	close(accept(listener, NULL, NULL));
+	spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
 static void listener_ready(struct loop *loop, struct activity *act,
 			   uint32_t events)
 {
@@ -34,6 +45,10 @@ static void listener_ready(struct loop *loop, struct activity *act,
 	case EAGAIN:
 	case EINTR:
 	case ECONNABORTED:
+		return;
+	case EMFILE:	/* the connection would stay pending, and this be called again */
+	case ENFILE:
+		refuse(act->fd);
 		return;
 	default:	/* going on would spin: the connection stays pending */
 		die(errno, "cannot accept another flow");
@@ -104,6 +119,7 @@ void serve_open(struct loop *loop, const char *address, const char *port)
 	struct addrinfo *list;
 	int tcp, udp, error;
 
+	spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	error = getaddrinfo(address, port, &hints, &list);
 	if (error)
 		die(0, "cannot listen on %s port %s: %s", address ? address : "any address",

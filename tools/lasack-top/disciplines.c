@@ -70,6 +70,7 @@ static const struct counter lasack_counters[] = {
 	COUNTER(lasack, "purged", purged, ADD),
 	COUNTER(lasack, "observed", observed, ADD),
 	COUNTER(lasack, "observed_bytes", observed_bytes, ADD),
+	COUNTER(lasack, "slowed", slowed, ADD),
 	COUNTER(lasack, "stations", stations, ADD),
 	COUNTER(lasack, "overhead_bytes", overhead, LARGEST),
 	COUNTER(lasack, "resynchronised", resynchronised, ADD),

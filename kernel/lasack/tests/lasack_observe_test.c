@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit suite of what LAS-ACK counts of the packets that come in.
+ * KUnit suite of what LAS-ACK counts of the packets that come in, and what it does to them.
  *
  * Principle: bytes are added up by hand. A packet is made byte by byte, once as it
  * comes in and once as its answer goes out, and must be of one flow both times.
  */
 #include <kunit/test.h>
+#include <linux/delay.h>
+#include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/udp.h>
 #include "lasack/tests/lasack_packets.h"
@@ -156,6 +158,7 @@ static struct sk_buff *udp_packet(struct kunit *test, bool answer)
 	ih->protocol = IPPROTO_UDP;
 	ih->saddr = addr[!answer];
 	ih->daddr = addr[answer];
+	ih->check = ip_fast_csum(ih, ih->ihl);
 	uh = skb_put_zero(skb, sizeof(*uh));
 	uh->source = port[!answer];
 	uh->dest = port[answer];
@@ -165,23 +168,179 @@ static struct sk_buff *udp_packet(struct kunit *test, bool answer)
 	return skb;
 }
 
-/* As the stack hands it to a tap, and as a discipline gets the answer. */
+/* As the stack hands it to netfilter. */
+static struct sk_buff *udp_packet_in(struct kunit *test)
+{
+	struct sk_buff *skb = udp_packet(test, false);
+
+	skb_pull(skb, ETH_HLEN);
+	skb_reset_network_header(skb);
+	return skb;
+}
+
+/* And as a discipline gets the answer. */
 static void observe_knows_the_flow_again(struct kunit *test)
 {
 	struct lasack_queue *q = test->priv;
-	struct sk_buff *in = udp_packet(test, false), *out = udp_packet(test, true);
+	struct sk_buff *in = udp_packet_in(test), *out = udp_packet(test, true);
 	struct tcp_segment seg;
 
-	skb_pull(in, ETH_HLEN);
-	skb_reset_network_header(in);
-	lasack_tap(skb_get(in), NULL, &q->observer->tap, NULL);
-	KUNIT_EXPECT_EQ(test, refcount_read(&in->users), 1U);	/* its own is gone */
+	KUNIT_EXPECT_EQ(test, lasack_observer_hook(q->observer, in, NULL), (unsigned int)NF_ACCEPT);
 	KUNIT_EXPECT_EQ(test, q->observer->bytes, 100ULL);
 
 	KUNIT_EXPECT_EQ(test, tcp_segment_parse(out, &seg), SEGMENT_PORTS);
 	KUNIT_EXPECT_EQ(test, lasack_observer_take(q->observer, &seg.key), 100U);
 	kfree_skb(in);
 	kfree_skb(out);
+}
+
+/* One packet tells the sender, and only the sender that was meant. */
+static void observe_drops_one_packet(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+	struct sk_buff *in = udp_packet_in(test), *out = udp_packet(test, true);
+	struct tcp_segment seg, other = datagram(1, 1200);
+	u32 i, dropped = 0;
+
+	tcp_segment_parse(out, &seg);
+	lasack_observer_slow(q->observer, &seg.key);	/* of whom nothing came yet */
+	lasack_observer_hook(q->observer, in, NULL);
+	lasack_observer_note(q->observer, &other);
+	lasack_observer_slow(q->observer, &seg.key);
+	KUNIT_EXPECT_FALSE(test, lasack_observer_note(q->observer, &other));
+	for (i = 0; i < 3 * LASACK_SEEN_TELL; i++)
+		dropped += lasack_observer_hook(q->observer, in, NULL) == NF_DROP;
+	KUNIT_EXPECT_EQ(test, dropped, 1U);
+	KUNIT_EXPECT_EQ(test, q->observer->slowed, 1ULL);
+	kfree_skb(in);
+	kfree_skb(out);
+}
+
+/* Who knows ECN loses nothing. Who else has the packet sees it as it was. */
+static void observe_marks_ecn(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+	struct sk_buff *in = udp_packet_in(test), *clone;
+	struct iphdr *ih = ip_hdr(in);
+	struct tcp_segment seg;
+	u32 i;
+
+	ih->tos = INET_ECN_ECT_0;
+	ih->check = 0;
+	ih->check = ip_fast_csum(ih, ih->ihl);
+	clone = skb_clone(in, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, clone);
+	lasack_observer_hook(q->observer, in, NULL);
+	tcp_segment_parse_received(in, &seg);
+	lasack_observer_slow(q->observer, &seg.key);
+	for (i = 0; i < LASACK_SEEN_TELL; i++)
+		KUNIT_EXPECT_EQ(test, lasack_observer_hook(q->observer, in, NULL),
+				(unsigned int)NF_ACCEPT);
+	ih = ip_hdr(in);
+	KUNIT_EXPECT_EQ(test, ih->tos & INET_ECN_MASK, INET_ECN_CE);
+	KUNIT_EXPECT_EQ(test, ip_fast_csum(ih, ih->ihl), (__sum16)0);
+	KUNIT_EXPECT_EQ(test, ip_hdr(clone)->tos & INET_ECN_MASK, INET_ECN_ECT_0);
+	KUNIT_EXPECT_EQ(test, q->observer->slowed, 1ULL);
+	kfree_skb(clone);
+	kfree_skb(in);
+}
+
+/*
+ * 30 packets go out, one in a tenth of CoDel's interval; @in bytes came before each, which has
+ * @payload. Return: how often the sender is told.
+ */
+static u32 told_of_late_packets(struct kunit *test, u32 in, u32 payload, u32 *sent)
+{
+	struct lasack_queue *q = test->priv;
+	struct lasack_observer *observer = q->observer;
+	struct tcp_segment coming = datagram(1, in), none = datagram(1, 1);
+	u32 i, told = 0;
+
+	q = lasack_test_reshape(test, (struct lasack_shape) { .aqm = true });
+	q->observer = observer;
+	q->overhead = 200;
+	lasack_aqm_set(q->aqm, 100, 1514);
+	lasack_queue_advance(q, ktime_get_ns());
+	for (i = 0; i < 30; i++) {
+		lasack_observer_note(observer, &coming);
+		add(test, datagram(1, payload), 1);
+	}
+	for (*sent = 0; q->packets; ++*sent) {
+		msleep(30);
+		lasack_queue_advance(q, ktime_get_ns());
+		KUNIT_EXPECT_EQ(test, serve(test), 1U);
+		kfree_skb_list(q->aqm->discarded);
+		q->aqm->discarded = NULL;
+		for (i = 0; i < LASACK_SEEN_TELL; i++)
+			told += lasack_observer_note(observer, &none);
+	}
+	return told;
+}
+
+/* RFC 8289, 3.1 and 5.5: after target and interval, then after interval / sqrt(count). */
+static u32 codel_drops(s64 elapsed_ms)
+{
+	u32 count = 0;
+
+	for (elapsed_ms -= 100 + 300; elapsed_ms >= 0; count++)
+		elapsed_ms -= 300000 / int_sqrt(1000000 * (count + 1));
+	return count;
+}
+
+/* As CoDel drops late data, but nothing that goes out is dropped: its sender waits for it. */
+static void observe_slows_late_uploads(struct kunit *test)
+{
+	ktime_t begin = ktime_get();
+	u32 sent, told = told_of_late_packets(test, 2400, 200, &sent);
+	u32 drops = codel_drops(ktime_ms_delta(ktime_get(), begin));
+
+	KUNIT_EXPECT_EQ(test, sent, 30U);
+	KUNIT_EXPECT_GE(test, drops, 2U);
+	KUNIT_EXPECT_GE(test, told + 1, drops);
+	KUNIT_EXPECT_LE(test, told, drops + 1);
+}
+
+/* @count packets of an upload wait, each for @in bytes. Return: how many of them are sent. */
+static u32 sent_of_upload(struct kunit *test, u32 count, u32 in, u32 payload)
+{
+	struct lasack_queue *q = test->priv;
+	struct tcp_segment coming = datagram(1, in);
+	u32 i, sent = 0;
+
+	for (i = 0; i < count; i++) {
+		lasack_observer_note(q->observer, &coming);
+		add(test, datagram(1, payload), 1);
+	}
+	for (; q->packets; sent++)
+		KUNIT_EXPECT_EQ(test, serve(test), 1U);
+	kfree_skb_list(q->aqm->discarded);
+	q->aqm->discarded = NULL;
+	return sent;
+}
+
+/* Five times 2400 bytes are no more than 12 KiB: each fifth one stays. Longer packets all do. */
+static void observe_thins_short_packets(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+	struct lasack_observer *observer = q->observer;
+
+	q = lasack_test_reshape(test, (struct lasack_shape) { .aqm = true });
+	q->observer = observer;
+	lasack_aqm_set(q->aqm, 100, 1514);
+	KUNIT_EXPECT_EQ(test, sent_of_upload(test, 20, 2400, LASACK_AQM_SHORT), 4U);
+	KUNIT_EXPECT_EQ(test, q->aqm->thinned, 16ULL);
+	KUNIT_EXPECT_EQ(test, sent_of_upload(test, 20, 2400, LASACK_AQM_SHORT + 1), 20U);
+	/* What acknowledges nothing may be anything. */
+	KUNIT_EXPECT_EQ(test, sent_of_upload(test, 20, 0, 40), 20U);
+}
+
+/* A call sends as much as it gets: it is what goes out that is too late. */
+static void observe_slows_no_call(struct kunit *test)
+{
+	u32 sent;
+
+	KUNIT_EXPECT_EQ(test, told_of_late_packets(test, 200, 200, &sent), 0U);
+	KUNIT_EXPECT_LT(test, sent, 30U);
 }
 
 static struct kunit_case lasack_observe_cases[] = {
@@ -192,6 +351,11 @@ static struct kunit_case lasack_observe_cases[] = {
 	KUNIT_CASE(observe_is_clamped),
 	KUNIT_CASE(observe_survives_a_flood),
 	KUNIT_CASE(observe_knows_the_flow_again),
+	KUNIT_CASE(observe_drops_one_packet),
+	KUNIT_CASE(observe_marks_ecn),
+	KUNIT_CASE(observe_slows_late_uploads),
+	KUNIT_CASE(observe_thins_short_packets),
+	KUNIT_CASE(observe_slows_no_call),
 	{}
 };
 

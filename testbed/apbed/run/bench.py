@@ -16,6 +16,7 @@ from apbed.scenario.plan import Plan, Programs
 
 PLAN = PACKAGE / "scenario" / "plan.py"  # the guest reads plans with it
 EDCA = PACKAGE / "scenario" / "hostapd.py"  # and, of runs with hostapd's EDCA, its defaults
+RANDOM = REPOSITORY / "testbed" / "kernel" / "seeded_random.c"  # what the guest's kernel draws
 LAB = Backend()
 MODULES = ("inflight", "sch_inflight", "sch_lasack")  # in the order they must be loaded
 # Loaded only by the runs that name them: each insmod is a process, which draws random numbers.
@@ -37,7 +38,7 @@ class Bench:
 
     def digests(self) -> dict[str, str]:
         """SHA-256 of everything that runs and is ours, by name."""
-        files = [*self.files(), *sorted(GUEST.iterdir()), PLAN]
+        files = [*self.files(), *sorted(GUEST.iterdir()), PLAN, RANDOM]
         return {file.name: _sha256(file) for file in files if file.is_file()}
 
     def digests_of(self, plan: Plan) -> dict[str, str]:

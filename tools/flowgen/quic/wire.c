@@ -52,7 +52,7 @@ bool quic_hello_read(const char *datagram, size_t length, struct quic_hello *hel
 	hello->duration_ns = be64toh(hello->duration_ns);
 	memcpy(id, hello->id, ID_MAX);
 	return hello->datagram >= QUIC_DATAGRAM_MIN && hello->datagram <= QUIC_DATAGRAM_MAX &&
-	       hello->duration_ns && hello->duration_ns < INT64_MAX / 2 &&
+	       hello->duration_ns && hello->duration_ns <= QUIC_DURATION_MAX &&
 	       hello->allowed && hello->allowed <= STREAM_WINDOW &&
 	       hello->dir <= DIR_DOWN && flow_id_valid(id);
 }
@@ -80,11 +80,24 @@ bool quic_data_read(const char *datagram, size_t length, uint64_t *packet, uint6
 	return *packet <= NUMBER_MAX && *chunk <= NUMBER_MAX;
 }
 
+/* The next lower range, from what the packet says of it. Returns false if it cannot be. */
+static bool range_below(struct range *range, const struct quic_range *said, uint64_t above,
+			bool first)
+{
+	uint64_t gap = first ? 0 : be16toh(said->gap) + 2ULL, length = be16toh(said->length);
+
+	if (above < gap || above - gap < length)
+		return false;
+	range->last = above - gap;
+	range->first = range->last - length;
+	return true;
+}
+
 bool quic_ack_read(const char *datagram, size_t length, struct ranges *acked, int64_t *delay_ns)
 {
-	struct range *range;
+	uint64_t delay_us, above;
+	struct quic_range said;
 	struct quic_ack ack;
-	uint64_t delay_us;
 	unsigned int at;
 
 	if (length < sizeof(ack))
@@ -92,18 +105,16 @@ bool quic_ack_read(const char *datagram, size_t length, struct ranges *acked, in
 	memcpy(&ack, datagram, sizeof(ack));
 	acked->count = be16toh(ack.count);
 	delay_us = be64toh(ack.delay_us);
+	above = be64toh(ack.largest);
 	if (!acked->count || acked->count > RANGES_MAX || delay_us > NUMBER_MAX / 1000 ||
-	    length != sizeof(ack) + acked->count * sizeof(*range))
+	    above > NUMBER_MAX || length != sizeof(ack) + acked->count * sizeof(said))
 		return false;
 	*delay_ns = delay_us * 1000;
-	memcpy(acked->each, datagram + sizeof(ack), length - sizeof(ack));
 	for (at = 0; at < acked->count; at++) {
-		range = &acked->each[at];
-		range->first = be64toh(range->first);
-		range->last = be64toh(range->last);
-		if (range->first > range->last || range->last > NUMBER_MAX ||
-		    (at && range->last + 1 >= acked->each[at - 1].first))
+		memcpy(&said, datagram + sizeof(ack) + at * sizeof(said), sizeof(said));
+		if (!range_below(&acked->each[at], &said, above, !at))
 			return false;
+		above = acked->each[at].first;
 	}
 	return true;
 }
@@ -113,17 +124,29 @@ size_t quic_ack_write(char *datagram, uint64_t connection, const struct ranges *
 {
 	struct quic_ack ack = {
 		.delay_us = htobe64(delay_ns / 1000),
-		.count = htobe16(seen->count),
+		.largest = htobe64(seen->each[0].last),
 	};
-	struct range range;
+	struct quic_range said;
+	uint64_t gap, length;
 	unsigned int at;
 
+	for (at = 0; at < seen->count; at++) {
+		gap = at ? seen->each[at - 1].first - seen->each[at].last - 2 : 0;
+		length = seen->each[at].last - seen->each[at].first;
+		if (gap > UINT16_MAX || seen->each[0].last - seen->each[at].last > ACK_AGE)
+			break;
+		said = (struct quic_range) {
+			.gap = htobe16(gap),
+			.length = htobe16(length < UINT16_MAX ? length : UINT16_MAX),
+		};
+		memcpy(datagram + sizeof(ack) + at * sizeof(said), &said, sizeof(said));
+		if (length > UINT16_MAX) {
+			at++;
+			break;
+		}
+	}
+	ack.count = htobe16(at);
 	quic_header_compose(&ack.header, QUIC_ACK, connection);
 	memcpy(datagram, &ack, sizeof(ack));
-	for (at = 0; at < seen->count; at++) {
-		range.first = htobe64(seen->each[at].first);
-		range.last = htobe64(seen->each[at].last);
-		memcpy(datagram + sizeof(ack) + at * sizeof(range), &range, sizeof(range));
-	}
-	return sizeof(ack) + seen->count * sizeof(range);
+	return sizeof(ack) + at * sizeof(said);
 }

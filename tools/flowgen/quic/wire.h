@@ -48,16 +48,26 @@ struct quic_data {
 	uint64_t chunk;
 } __attribute__((packed));
 
+/* With one range as long as QUIC's, with a connection ID of 20 bytes: 48 bytes. */
 struct quic_ack {
 	struct quic_header header;
 	uint64_t delay_us;		/* for which the highest packet waited for this ACK */
-	uint16_t count;			/* ranges that follow: first and last */
-	uint16_t reserved[3];
+	uint64_t largest;		/* packet */
+	uint16_t count;			/* ranges that follow, the highest first */
+	uint16_t reserved[5];
 } __attribute__((packed));
 
+/* As in RFC 9000, 19.3.1, but with fixed lengths. */
+struct quic_range {
+	uint16_t gap;			/* packets that lack above it, less one; 0 in the first */
+	uint16_t length;		/* packets, less one */
+} __attribute__((packed));
+
+#define ACK_AGE			256	/* packets */
 #define QUIC_DATAGRAM_MIN	256	/* bytes of a datagram with data */
 #define QUIC_DATAGRAM_MAX	65507
-#define QUIC_ACK_MAX	(sizeof(struct quic_ack) + RANGES_MAX * sizeof(struct range))
+#define QUIC_DURATION_MAX	(10000000ULL * 1000000000)	/* ns; --seconds has the same bound */
+#define QUIC_ACK_MAX	(sizeof(struct quic_ack) + RANGES_MAX * sizeof(struct quic_range))
 
 /* Returns 0 for a datagram that is none of these. */
 enum quic_kind quic_kind(const char *datagram, size_t length);
@@ -72,7 +82,10 @@ bool quic_welcome_read(const char *datagram, size_t length, uint32_t *attempt);
 bool quic_data_read(const char *datagram, size_t length, uint64_t *packet, uint64_t *chunk);
 bool quic_ack_read(const char *datagram, size_t length, struct ranges *acked, int64_t *delay_ns);
 
-/* Returns its length. */
+/*
+ * Returns its length. What is further behind than 16 bits can say is left out, and ranges that are
+ * older than ACK_AGE packets: the sender has heard of them (RFC 9000, 13.2.3).
+ */
 size_t quic_ack_write(char *datagram, uint64_t connection, const struct ranges *seen,
 		      int64_t delay_ns);
 

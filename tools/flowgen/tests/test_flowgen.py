@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import resource
 import signal
 import socket
 import struct
@@ -140,6 +141,24 @@ def test_a_list_must_exist_and_say_something(tmp_path: Path) -> None:
     assert "has no arrivals" in execute([*words, str(empty)], status=1).stderr
 
 
+def test_server_survives_more_connections_than_it_can_have(server: Server) -> None:
+    """It may have 16 files. What is too much is refused; a flow that comes later is served."""
+    resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (16, 16))
+    with contextlib.ExitStack() as stack:
+        for _ in range(30):
+            address = ("127.0.0.1", server.port)
+            stack.enter_context(socket.create_connection(address, timeout=5))
+        time.sleep(0.2)
+        assert server.process.poll() is None
+    (sent,) = (
+        entry
+        for entry in server.run("--id", "f", "--dir", "up", "--bytes", "1k")
+        if "bytes" in entry
+    )
+    assert sent["bytes"] == 1000
+    assert [entry["id"] for entry in server.stop()][-1] == "f"
+
+
 def test_server_survives_nonsense(server: Server) -> None:
     """A connection that asks for nothing valid is closed; flows go on."""
     for nonsense in (b"GET / HTTP/1.0\r\n\r\n" * 10, b"", b"flow"):
@@ -229,10 +248,13 @@ def test_a_talker_speaks_in_spurts(server: Server, tmp_path: Path) -> None:
     assert sent["first_byte_s"] - sent["start_s"] == pytest.approx(0.1, abs=0.05)
     assert sent["end_s"] - sent["start_s"] == pytest.approx(0.6, abs=0.05)
     assert record(server.stop(), "p")["bytes"] == 300
-    for text in ("0.6 1\n0.1 2\n", "0.1 0\n", "0.1 -\n", "x 1\n"):
+    for text in ("0.6 1\n0.1 2\n", "0.1 0\n", "0.1 -\n", "0.1 -5\n", "x 1\n"):
         spurts.write_text(text)
         refused = execute(server.client("pulse", *words), status=1).stderr
         assert "expected OFFSET COUNT, rising" in refused
+    spurts.write_text("0.1 4294968\n")  # times 1000 it is more than 32 bits hold
+    many = server.client("pulse", *words, "--datagrams", "1000")
+    assert "line 1: more than 4294967 frames" in execute(many, status=1).stderr
 
 
 RUN = ["run", "--id", "f", "--host", "127.0.0.1", "--port", "9", "--dir", "up"]

@@ -17,7 +17,7 @@ static void test_ack_both_ways(int *failures)
 	int64_t delay_ns;
 	size_t length = quic_ack_write(ack, CONNECTION, &seen, 25000000);
 
-	EXPECT_EQ(length, 32 + 2 * 16);
+	EXPECT_EQ(length, 44 + 2 * 4);
 	EXPECT_EQ(quic_kind(ack, length), QUIC_ACK);
 	EXPECT(quic_connection(ack) == CONNECTION);
 	EXPECT(quic_ack_read(ack, length, &read, &delay_ns));
@@ -25,29 +25,56 @@ static void test_ack_both_ways(int *failures)
 	EXPECT_EQ(read.count, 2);
 	EXPECT_EQ(memcmp(&read.each, &seen.each, 2 * sizeof(seen.each[0])), 0);
 	EXPECT(!quic_ack_read(ack, length - 1, &read, &delay_ns));
-	EXPECT(!quic_ack_read(ack, length - 16, &read, &delay_ns));
-	EXPECT(!quic_ack_read(ack, 31, &read, &delay_ns));
+	EXPECT(!quic_ack_read(ack, length - 4, &read, &delay_ns));
+	EXPECT(!quic_ack_read(ack, 43, &read, &delay_ns));
 }
 
-/* Ranges that touch, overlap, rise, or end before they begin. */
-static void test_bad_ranges(int *failures)
+/* What the sender has heard of before is left out, and what 16 bits cannot say. */
+static void test_old_ranges(int *failures)
 {
-	static const struct ranges bad[] = {
-		{ .count = 0 },
-		{ .count = 1, .each = { { 5, 4 } } },
-		{ .count = 1, .each = { { 0, UINT64_MAX } } },
-		{ .count = 2, .each = { { 5, 9 }, { 3, 4 } } },
-		{ .count = 2, .each = { { 5, 9 }, { 3, 6 } } },
-		{ .count = 2, .each = { { 5, 9 }, { 11, 12 } } },
+	static const struct { struct ranges seen; unsigned int count; uint64_t first; } rows[] = {
+		{ { 2, { { 9, 300 + ACK_AGE }, { 300, 300 } } }, 1, 9 },
+		{ { 2, { { 302 + ACK_AGE, 302 + ACK_AGE }, { 302, 302 } } }, 2, 302 },
+		{ { 2, { { 303 + ACK_AGE, 303 + ACK_AGE }, { 302, 302 } } }, 1, 303 + ACK_AGE },
+		{ { 1, { { 0, 100000 } } }, 1, 100000 - UINT16_MAX },
 	};
 	char ack[QUIC_ACK_MAX];
 	struct ranges read;
 	int64_t delay_ns;
-	unsigned int i;
+
+	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		size_t length = quic_ack_write(ack, CONNECTION, &rows[i].seen, 0);
+
+		EXPECT(quic_ack_read(ack, length, &read, &delay_ns));
+		EXPECT_EQ(read.count, rows[i].count);
+		EXPECT(read.each[0].last == rows[i].seen.each[0].last);
+		EXPECT(read.each[read.count - 1].first == rows[i].first);
+	}
+}
+
+/* Ranges that would be below 0, a number that cannot be, none at all. */
+static void test_bad_ranges(int *failures)
+{
+	static const struct ranges good = { .count = 2, .each = { { 9, 12 }, { 3, 7 } } };
+	char ack[QUIC_ACK_MAX];
+	struct quic_ack *head = (struct quic_ack *)ack;
+	struct quic_range *ranges = (struct quic_range *)(head + 1);
+	struct ranges read;
+	int64_t delay_ns;
 	size_t length;
 
-	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		length = quic_ack_write(ack, CONNECTION, &bad[i], 0);
+	for (unsigned int i = 0; i < 5; i++) {
+		length = quic_ack_write(ack, CONNECTION, &good, 0);
+		if (i == 0)
+			head->largest = htobe64(2);		/* the first has four */
+		else if (i == 1)
+			head->largest = UINT64_MAX;
+		else if (i == 2)
+			ranges[1].gap = htobe16(8);		/* 9 - 2 - 8 */
+		else if (i == 3)
+			ranges[1].length = htobe16(8);
+		else
+			head->count = 0;
 		EXPECT(!quic_ack_read(ack, length, &read, &delay_ns));
 	}
 }
@@ -117,6 +144,7 @@ int main(void)
 {
 	static const struct tap_case cases[] = {
 		{ "an ACK both ways", test_ack_both_ways },
+		{ "old ranges", test_old_ranges },
 		{ "bad ranges", test_bad_ranges },
 		{ "a hello", test_hello },
 		{ "noise", test_noise },
