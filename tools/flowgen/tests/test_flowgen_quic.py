@@ -87,9 +87,10 @@ def data(packet: int, chunk: int, size: int = SIZE, connection: int = 7) -> byte
     return (header(DATA, connection) + struct.pack(">QQ", packet, chunk)).ljust(size, b"\0")
 
 
-def ack(*ranges: tuple[int, int]) -> bytes:
-    body = b"".join(struct.pack(">QQ", *one) for one in ranges)
-    return header(ACK) + struct.pack(">QH6x", 0, len(ranges)) + body
+def ack(largest: int, *ranges: tuple[int, int]) -> bytes:
+    """Each range is a gap below the one before, less one, and a length, less one."""
+    body = b"".join(struct.pack(">HH", *one) for one in ranges)
+    return header(ACK) + struct.pack(">QQH10x", 0, largest, len(ranges)) + body
 
 
 def welcomed(peer: socket.socket) -> None:
@@ -98,10 +99,16 @@ def welcomed(peer: socket.socket) -> None:
 
 
 def acked(peer: socket.socket) -> list[tuple[int, ...]]:
-    """The ranges of the ACK that comes."""
+    """The ranges of the ACK that comes, first and last."""
     found = peer.recv(2000)
     assert found[4] == ACK
-    return list(struct.iter_unpack(">QQ", found[32:]))
+    (above,) = struct.unpack(">Q", found[24:32])
+    ranges = []
+    for gap, length in struct.iter_unpack(">HH", found[44:]):
+        last = above - gap - (2 if ranges else 0)
+        above = last - length
+        ranges.append((above, last))
+    return ranges
 
 
 def served(server: Server) -> dict[str, Any]:
@@ -117,7 +124,7 @@ def test_what_a_sender_cannot_send_is_ignored_and_counted(
     welcomed(peer)
     peer.send(data(0, 0))
     nonsense = [data(1, 1, SIZE - 1), data(1, 1, connection=8), data(1 << 40, 1), data(1, 1 << 40)]
-    nonsense += [ack((0, 0)), header(WELCOME) + bytes(4), header(9), b"x", b"", header(DATA)]
+    nonsense += [ack(0, (0, 0)), header(WELCOME) + bytes(4), header(9), b"x", b"", header(DATA)]
     for one in nonsense:
         peer.send(one)
     peer.send(data(1, 0))
@@ -136,12 +143,13 @@ def test_an_ack_of_what_was_never_sent_is_ignored(server: Server, peer: socket.s
     first = [peer.recv(2000) for _ in range(10)]
     assert [struct.unpack(">QQ", one[16:32]) for one in first] == [(n, n) for n in range(10)]
     peer.settimeout(0.3)
-    bad = [ack((0, 10)), ack(), ack((5, 4)), ack((8, 9), (6, 7)), ack((0, 1)) + b"x", hello(size=1)]
+    bad = [ack(10, (0, 10)), ack(9), ack(4, (0, 5)), ack(9, (0, 1), (7, 0)), hello(size=1)]
+    bad += [ack(1, (0, 1)) + b"x"]
     for one in bad:
         peer.send(one)
     with pytest.raises(TimeoutError):
         peer.recv(2000)
-    peer.send(ack((0, 9)))
+    peer.send(ack(9, (0, 9)))
     peer.settimeout(5)
     assert struct.unpack(">QQ", peer.recv(2000)[16:32]) == (10, 10)
     found = served(server)
