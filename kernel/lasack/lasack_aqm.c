@@ -377,7 +377,7 @@ static void lasack_codel_slow(struct sk_buff *skb, void *context)
 {
 	struct lasack_aqm_context *c = context;
 
-	lasack_observer_slow(c->q->observer, &c->flow->entry.key);
+	lasack_observer_slow(c->q->observer, &c->flow->entry.key, lasack_station_address(skb));
 }
 
 /* CoDel for the upload's sender. */

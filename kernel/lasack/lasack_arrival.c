@@ -212,7 +212,7 @@ static noinline void lasack_queue_rehouse(struct lasack_queue *q, struct lasack_
 
 /* What the packet says about its connection. Return: bytes it acknowledges. */
 static u32 lasack_queue_observe(struct lasack_queue *q, struct lasack_flow *flow,
-				const struct tcp_segment *seg)
+				const struct sk_buff *skb, const struct tcp_segment *seg)
 {
 	u8 refunds = flow->refunds;
 	u32 acked;
@@ -220,7 +220,8 @@ static u32 lasack_queue_observe(struct lasack_queue *q, struct lasack_flow *flow
 	if (seg->class == SEGMENT_TCP)
 		acked = lasack_flow_acked(q, flow, seg);
 	else
-		acked = q->observer ? lasack_observer_take(q->observer, &seg->key) : 0;
+		acked = q->observer ? lasack_observer_take(q->observer, &seg->key,
+							   lasack_station_address(skb)) : 0;
 	flow->reversed = seg->reversed;
 	if (acked)
 		lasack_flow_charge_acked(q, flow, acked);
@@ -265,7 +266,7 @@ struct lasack_flow *lasack_queue_add(struct lasack_queue *q, struct sk_buff *skb
 		flow->opening = 0;
 	}
 	if (!flow->shared)
-		acked = lasack_queue_observe(q, flow, seg);
+		acked = lasack_queue_observe(q, flow, skb, seg);
 	lasack_queue_append(q, flow, skb, seg, seg->payload, acked);
 	return flow;
 }

@@ -18,12 +18,17 @@
  * a lock of its own, which is held while four places are looked at. The queue discipline
  * takes this lock inside the qdisc lock; the tap takes it alone.
  *
+ * What a station sends in another's name is not charged to that one: the packets that go out must
+ * go to the MAC address that those that came in are from.
+ *
  * The table is bounded. A new flow takes the one of four places that was used least
  * recently. Then the bytes of the old flow are not charged. That flow has neither sent nor
  * received a packet for longer than the other three. The hash is keyed, and the whole key is
  * compared.
  */
 #include <linux/err.h>
+#include <linux/etherdevice.h>
+#include <linux/if_arp.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/random.h>
@@ -52,14 +57,15 @@ static struct lasack_seen *lasack_observer_set(struct lasack_observer *observer,
 			      LASACK_SEEN_SETS];
 }
 
-/* The flow's place in its set, or NULL. */
+/* The place in its set of the station's flow, or NULL. */
 static struct lasack_seen *lasack_observer_find(struct lasack_seen *set,
-						const struct segment_key *key)
+						const struct segment_key *key, u64 station)
 {
 	int way;
 
 	for (way = 0; way < LASACK_SEEN_WAYS; way++) {
-		if (set[way].used && segment_key_equal(&set[way].key, key))
+		if (set[way].used && set[way].station == station &&
+		    segment_key_equal(&set[way].key, key))
 			return &set[way];
 	}
 	return NULL;
@@ -68,7 +74,7 @@ static struct lasack_seen *lasack_observer_find(struct lasack_seen *set,
 /* Make room in a set, for a flow that is not in it. */
 static struct lasack_seen *lasack_observer_place(struct lasack_observer *observer,
 						 struct lasack_seen *set,
-							const struct segment_key *key)
+						 const struct segment_key *key, u64 station)
 {
 	struct lasack_seen *oldest = set;
 	int way;
@@ -78,7 +84,7 @@ static struct lasack_seen *lasack_observer_place(struct lasack_observer *observe
 		if (observer->clock - set[way].used > observer->clock - oldest->used)
 			oldest = &set[way];
 	}
-	*oldest = (struct lasack_seen) { .key = *key };
+	*oldest = (struct lasack_seen) { .key = *key, .station = station };
 	return oldest;
 }
 
@@ -86,11 +92,12 @@ static struct lasack_seen *lasack_observer_place(struct lasack_observer *observe
  * lasack_observer_note() - a packet has come from a station
  * @observer: the observer
  * @seg: what it is
+ * @station: its MAC address
  *
  * Return: whether its sender is to be told to send less.
  */
 bool lasack_observer_note(struct lasack_observer *observer,
-			  const struct tcp_segment *seg)
+			  const struct tcp_segment *seg, u64 station)
 {
 	struct lasack_seen *set, *seen;
 	bool too_fast = false;
@@ -100,8 +107,8 @@ bool lasack_observer_note(struct lasack_observer *observer,
 	set = lasack_observer_set(observer, &seg->key);
 	spin_lock_bh(&observer->lock);
 	observer->clock += observer->clock == U32_MAX ? 2 : 1;
-	seen = lasack_observer_find(set, &seg->key) ?:
-	       lasack_observer_place(observer, set, &seg->key);
+	seen = lasack_observer_find(set, &seg->key, station) ?:
+	       lasack_observer_place(observer, set, &seg->key, station);
 	seen->used = observer->clock;
 	seen->bytes = min(seen->bytes + seg->payload, LASACK_MAX_ACKED);
 	if (seen->tell && !--seen->tell) {
@@ -118,17 +125,18 @@ bool lasack_observer_note(struct lasack_observer *observer,
  * lasack_observer_take() - what has come since the flow's last packet out
  * @observer: the observer
  * @key: of the flow
+ * @station: where it goes
  *
  * Return: bytes, LASACK_MAX_ACKED at most.
  */
 u32 lasack_observer_take(struct lasack_observer *observer,
-			 const struct segment_key *key)
+			 const struct segment_key *key, u64 station)
 {
 	struct lasack_seen *set = lasack_observer_set(observer, key), *seen;
 	u32 bytes = 0;
 
 	spin_lock_bh(&observer->lock);
-	seen = lasack_observer_find(set, key);
+	seen = lasack_observer_find(set, key, station);
 	if (seen)
 		swap(bytes, seen->bytes);
 	spin_unlock_bh(&observer->lock);
@@ -139,15 +147,17 @@ u32 lasack_observer_take(struct lasack_observer *observer,
  * lasack_observer_slow() - what goes out in a flow waits for too long
  * @observer: the observer
  * @key: of the flow
+ * @station: where it goes
  *
  * The flow's next packet that comes in tells its sender.
  */
-void lasack_observer_slow(struct lasack_observer *observer, const struct segment_key *key)
+void lasack_observer_slow(struct lasack_observer *observer, const struct segment_key *key,
+			  u64 station)
 {
 	struct lasack_seen *seen;
 
 	spin_lock_bh(&observer->lock);
-	seen = lasack_observer_find(lasack_observer_set(observer, key), key);
+	seen = lasack_observer_find(lasack_observer_set(observer, key), key, station);
 	if (seen && !seen->tell)
 		seen->tell = LASACK_SEEN_TELL;
 	spin_unlock_bh(&observer->lock);
@@ -166,6 +176,14 @@ static bool lasack_observer_mark(struct sk_buff *skb)
 	       INET_ECN_set_ce(skb);
 }
 
+/* As lasack_station_address(), of one that comes in. */
+static u64 lasack_observer_sender(const struct sk_buff *skb)
+{
+	if ((skb->dev && skb->dev->type != ARPHRD_ETHER) || !skb_mac_header_was_set(skb))
+		return 0;
+	return ether_addr_to_u64(eth_hdr(skb)->h_source);
+}
+
 /* What netfilter asks of each packet that comes in. */
 unsigned int lasack_observer_hook(void *priv, struct sk_buff *skb,
 				  const struct nf_hook_state *state)
@@ -174,7 +192,7 @@ unsigned int lasack_observer_hook(void *priv, struct sk_buff *skb,
 	struct tcp_segment seg;
 
 	tcp_segment_parse_received(skb, &seg);
-	if (likely(!lasack_observer_note(observer, &seg)))
+	if (likely(!lasack_observer_note(observer, &seg, lasack_observer_sender(skb))))
 		return NF_ACCEPT;
 	return lasack_observer_mark(skb) ? NF_ACCEPT : NF_DROP;
 }

@@ -16,6 +16,7 @@
 
 struct lasack_seen {
 	struct segment_key	key;
+	u64			station; /* its MAC address, as in lasack_station.c */
 	u32			bytes;	/* not charged yet */
 	u32			used;	/* the observer's clock then; 0: never */
 	u8			tell;	/* its sender is told with so manyeth packet from now on */
@@ -38,9 +39,12 @@ struct lasack_observer {
 struct lasack_observer *lasack_observer_alloc(void);
 struct lasack_observer *lasack_observer_create(struct net_device *dev);
 void lasack_observer_free(struct lasack_observer *observer);
-bool lasack_observer_note(struct lasack_observer *observer, const struct tcp_segment *seg);
-u32 lasack_observer_take(struct lasack_observer *observer, const struct segment_key *key);
-void lasack_observer_slow(struct lasack_observer *observer, const struct segment_key *key);
+bool lasack_observer_note(struct lasack_observer *observer, const struct tcp_segment *seg,
+			  u64 station);
+u32 lasack_observer_take(struct lasack_observer *observer, const struct segment_key *key,
+			 u64 station);
+void lasack_observer_slow(struct lasack_observer *observer, const struct segment_key *key,
+			  u64 station);
 unsigned int lasack_observer_hook(void *observer, struct sk_buff *skb,
 				  const struct nf_hook_state *state);
 

@@ -26,7 +26,7 @@
  * Without Ethernet addresses there is but one next hop. All groups are one station: who sends to
  * many of them has no more service than who sends to one.
  */
-static u64 lasack_station_address(const struct sk_buff *skb)
+u64 lasack_station_address(const struct sk_buff *skb)
 {
 	if ((skb->dev && skb->dev->type != ARPHRD_ETHER) || skb_headlen(skb) < ETH_ALEN)
 		return 0;

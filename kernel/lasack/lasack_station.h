@@ -52,6 +52,7 @@ struct lasack_stations {
 
 struct lasack_stations *lasack_stations_create(void);
 void lasack_stations_rate(struct lasack_stations *stations, struct lasack_rates *rates);
+u64 lasack_station_address(const struct sk_buff *skb);
 struct lasack_station *lasack_station_of(struct lasack_stations *stations,
 					 const struct sk_buff *skb, u32 now);
 

@@ -42,11 +42,13 @@ static struct tcp_segment datagram(u32 id, u32 payload)
 	return seg;
 }
 
-static void comes_in(struct kunit *test, struct tcp_segment seg)
+/* The station that add() sends its packets to. Return: whether it is told to send less. */
+static bool comes_in(struct kunit *test, struct tcp_segment seg)
 {
 	struct lasack_queue *q = test->priv;
+	const u8 address[ETH_ALEN] = { 2, [5] = be16_to_cpu(seg.key.port[0]) % 8 };
 
-	lasack_observer_note(q->observer, &seg);
+	return lasack_observer_note(q->observer, &seg, ether_addr_to_u64(address));
 }
 
 static u64 attained_by(struct kunit *test, struct tcp_segment seg)
@@ -83,6 +85,19 @@ static void observe_orders_by_it(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, serve(test), 2U);
 	KUNIT_EXPECT_EQ(test, serve(test), 3U);
 	KUNIT_EXPECT_EQ(test, serve(test), 1U);
+}
+
+/* Who sends in another's name is charged for it at most himself. */
+static void observe_believes_no_other_station(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+	struct tcp_segment seg = datagram(1, 100000);
+
+	lasack_observer_note(q->observer, &seg, 0x020000000007ULL);
+	add(test, datagram(1, 40), 1);		/* to 02:00:00:00:00:01 */
+	KUNIT_EXPECT_EQ(test, attained_by(test, datagram(1, 0)), 0ULL);
+	add_to(test, 7, datagram(1, 40), 2);
+	KUNIT_EXPECT_EQ(test, attained_by(test, datagram(1, 0)), 100000ULL);
 }
 
 /* The ACKs tell of TCP: counting both would charge it twice. */
@@ -189,7 +204,7 @@ static void observe_knows_the_flow_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, q->observer->bytes, 100ULL);
 
 	KUNIT_EXPECT_EQ(test, tcp_segment_parse(out, &seg), SEGMENT_PORTS);
-	KUNIT_EXPECT_EQ(test, lasack_observer_take(q->observer, &seg.key), 100U);
+	KUNIT_EXPECT_EQ(test, lasack_observer_take(q->observer, &seg.key, 0), 100U);
 	kfree_skb(in);
 	kfree_skb(out);
 }
@@ -203,11 +218,11 @@ static void observe_drops_one_packet(struct kunit *test)
 	u32 i, dropped = 0;
 
 	tcp_segment_parse(out, &seg);
-	lasack_observer_slow(q->observer, &seg.key);	/* of whom nothing came yet */
+	lasack_observer_slow(q->observer, &seg.key, 0);	/* of whom nothing came yet */
 	lasack_observer_hook(q->observer, in, NULL);
-	lasack_observer_note(q->observer, &other);
-	lasack_observer_slow(q->observer, &seg.key);
-	KUNIT_EXPECT_FALSE(test, lasack_observer_note(q->observer, &other));
+	comes_in(test, other);
+	lasack_observer_slow(q->observer, &seg.key, 0);
+	KUNIT_EXPECT_FALSE(test, comes_in(test, other));
 	for (i = 0; i < 3 * LASACK_SEEN_TELL; i++)
 		dropped += lasack_observer_hook(q->observer, in, NULL) == NF_DROP;
 	KUNIT_EXPECT_EQ(test, dropped, 1U);
@@ -232,7 +247,7 @@ static void observe_marks_ecn(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, clone);
 	lasack_observer_hook(q->observer, in, NULL);
 	tcp_segment_parse_received(in, &seg);
-	lasack_observer_slow(q->observer, &seg.key);
+	lasack_observer_slow(q->observer, &seg.key, 0);
 	for (i = 0; i < LASACK_SEEN_TELL; i++)
 		KUNIT_EXPECT_EQ(test, lasack_observer_hook(q->observer, in, NULL),
 				(unsigned int)NF_ACCEPT);
@@ -262,7 +277,7 @@ static u32 told_of_late_packets(struct kunit *test, u32 in, u32 payload, u32 *se
 	lasack_aqm_set(q->aqm, 100, 1514);
 	lasack_queue_advance(q, ktime_get_ns());
 	for (i = 0; i < 30; i++) {
-		lasack_observer_note(observer, &coming);
+		comes_in(test, coming);
 		add(test, datagram(1, payload), 1);
 	}
 	for (*sent = 0; q->packets; ++*sent) {
@@ -272,7 +287,7 @@ static u32 told_of_late_packets(struct kunit *test, u32 in, u32 payload, u32 *se
 		kfree_skb_list(q->aqm->discarded);
 		q->aqm->discarded = NULL;
 		for (i = 0; i < LASACK_SEEN_TELL; i++)
-			told += lasack_observer_note(observer, &none);
+			told += comes_in(test, none);
 	}
 	return told;
 }
@@ -308,7 +323,7 @@ static u32 sent_of_upload(struct kunit *test, u32 count, u32 in, u32 payload)
 	u32 i, sent = 0;
 
 	for (i = 0; i < count; i++) {
-		lasack_observer_note(q->observer, &coming);
+		comes_in(test, coming);
 		add(test, datagram(1, payload), 1);
 	}
 	for (; q->packets; sent++)
@@ -346,6 +361,7 @@ static void observe_slows_no_call(struct kunit *test)
 static struct kunit_case lasack_observe_cases[] = {
 	KUNIT_CASE(observe_charges_the_upload),
 	KUNIT_CASE(observe_orders_by_it),
+	KUNIT_CASE(observe_believes_no_other_station),
 	KUNIT_CASE(observe_leaves_tcp_alone),
 	KUNIT_CASE(observe_leaves_keyless_alone),
 	KUNIT_CASE(observe_is_clamped),
