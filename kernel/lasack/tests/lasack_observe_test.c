@@ -253,7 +253,7 @@ static void observe_marks_ecn(struct kunit *test)
 				(unsigned int)NF_ACCEPT);
 	ih = ip_hdr(in);
 	KUNIT_EXPECT_EQ(test, ih->tos & INET_ECN_MASK, INET_ECN_CE);
-	KUNIT_EXPECT_EQ(test, ip_fast_csum(ih, ih->ihl), (__sum16)0);
+	KUNIT_EXPECT_FALSE(test, ip_fast_csum(ih, ih->ihl));
 	KUNIT_EXPECT_EQ(test, ip_hdr(clone)->tos & INET_ECN_MASK, INET_ECN_ECT_0);
 	KUNIT_EXPECT_EQ(test, q->observer->slowed, 1ULL);
 	kfree_skb(clone);

@@ -147,7 +147,7 @@ def _made_by(origin: Origin, loads: Sequence[Load]) -> str:
         "Values are means over the seeds, with their range in "
         "brackets; what has no brackets is one seed, or the same for all."
     )
-    if seconds and seconds[0] < FULL_S:
+    if seconds and seconds[-1] < FULL_S:
         words += (
             " In short runs TCP's windows have not grown yet. They flatter mac80211, whose "
             "uploads take more of the air later ([rivals](rivals.md#earlier-runs))."

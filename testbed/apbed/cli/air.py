@@ -121,7 +121,7 @@ def _write_page(args: argparse.Namespace, loads: Sequence[Load]) -> int:
     stale: set[str] = set()
     for load in sorted(loads, key=lambda one: one.scenario.name):
         name, title = load.scenario.name, load.scenario.title
-        known = _record(args.out, load)
+        known = _record(args.out, load, whole=not args.set)
         if known is not None and known.runs:
             records[name] = known
             found += verdict.loads(name, title, {"runs": list(known.runs)})
@@ -162,13 +162,15 @@ def _commands(args: argparse.Namespace) -> list[str]:
     return [shlex.join(made), shlex.join([*words, "--report", "--out", str(args.out)])]
 
 
-def _record(out: Path, load: Load) -> Record | None:
-    """Of the plan's runs: made from the runs if they are there, else as it was left."""
+def _record(out: Path, load: Load, *, whole: bool) -> Record | None:
+    """Of the plan's runs: made from the runs if they are there, else as it was left. If the plan is
+    the `whole` one, what is not in it any more leaves the file, too."""
     if (load.out / "manifest.json").exists():
         result = summary.summarize(load.out)
         made = record.of_runs(load.out, load.scenario.title, _read_commit(load), result)
         earlier = record.read(out / RECORDS, load.scenario.name)
-        record.write(out / RECORDS, made.joined(earlier, load.inputs) if earlier else made)
+        made = made.joined(earlier, load.inputs) if earlier else made
+        record.write(out / RECORDS, made.of(load.inputs.keys()) if whole else made)
     known = record.read(out / RECORDS, load.scenario.name)
     return known and known.of(load.inputs.keys())
 
