@@ -9,11 +9,6 @@
 #define LASACK_OVERTAKEN	(64U << 10)
 /* So many more ACKs elsewhere than near the position move it, if there were many near it. */
 #define LASACK_VOTES	63
-/*
- * The paper's rules believe whatever the largest window that TCP can offer allows
- * (RFC 7323, 2.3: 65535 << 14 bytes).
- */
-#define LASACK_MAX_ACKED	(65535U << 14)
 
 u32 lasack_flow_acked(struct lasack_queue *q, struct lasack_flow *flow,
 		      const struct tcp_segment *seg);

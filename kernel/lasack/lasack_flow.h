@@ -67,6 +67,12 @@ struct lasack_flow {
 #define LASACK_FLOW_BITS	7	/* its size as a power of two */
 static_assert(sizeof(struct lasack_flow) == 1 << LASACK_FLOW_BITS);
 
+/*
+ * The paper's rules believe whatever the largest window that TCP can offer allows
+ * (RFC 7323, 2.3: 65535 << 14 bytes).
+ */
+#define LASACK_MAX_ACKED	(65535U << 14)
+
 /* A packet's time of arrival, in units of 2^10 ns. */
 #define LASACK_ARRIVAL_SHIFT	10
 

@@ -35,7 +35,7 @@
 #include <linux/skbuff.h>
 #include <linux/slab.h>
 #include <net/inet_ecn.h>
-#include "lasack/lasack_ack.h"
+#include "lasack/lasack_flow.h"
 #include "lasack/lasack_observe.h"
 
 /*
