@@ -104,6 +104,8 @@ class LasackChanges(Changes):
         if values.get(13):  # and no target
             values[10] = 0
             values.setdefault(11, 0)
+        if 10 in values:  # another mode has another default of observe
+            values.setdefault(9, rng.choice((0, 1)))
         return values
 
     def check_lost(
