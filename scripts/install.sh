@@ -16,13 +16,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# This machine's architecture as the kernel names it: kernel/Makefile has the same.
-arch() {
-	uname -m | sed -e 's/^i.86/i386/' -e 's/^aarch64.*/arm64/' -e 's/^arm[^6].*/arm/' \
-		-e 's/^mips.*/mips/' -e 's/^ppc.*/powerpc/' -e 's/^riscv.*/riscv/' -e 's/^s390x/s390/'
-}
-
-DESTDIR=${DESTDIR:-} PREFIX=${PREFIX:-/usr/local} ARCH=${ARCH:-$(arch)}
+DESTDIR=${DESTDIR:-} PREFIX=${PREFIX:-/usr/local} ARCH=${ARCH:-$(make -s --no-print-directory -C kernel arch)}
 MODULES=${MODULES:-yes}
 KDIR=${KDIR:-/lib/modules/$(uname -r)/build}
 action=${1:-}

@@ -70,7 +70,6 @@ struct lasack_aqm *lasack_aqm_create(u32 flows)
 	if (!aqm)
 		return NULL;
 	codel_stats_init(&aqm->codel_stats);
-	codel_stats_init(&aqm->uploads_stats);
 	aqm->size = flows;
 	aqm->count = max(flows / LASACK_AQM_FLOWS, LASACK_AQM_STATES);
 	aqm->flows = exact_array_alloc(aqm->size, sizeof(*aqm->flows));
@@ -104,8 +103,6 @@ void lasack_aqm_set(struct lasack_aqm *aqm, u32 target, u32 mtu)
 	aqm->codel.interval = LASACK_AQM_INTERVAL * aqm->codel.target;
 	aqm->codel.mtu = mtu;
 	aqm->codel.ecn = true;
-	aqm->uploads = aqm->codel;
-	aqm->uploads.ecn = false;
 	aqm->least = max(LASACK_AQM_LEAST, 3 * mtu);
 }
 
@@ -380,13 +377,16 @@ static void lasack_codel_slow(struct sk_buff *skb, void *context)
 	lasack_observer_slow(c->q->observer, &c->flow->entry.key, lasack_station_address(skb));
 }
 
-/* CoDel for the upload's sender. */
+/* CoDel for the upload's sender, who hears of it by what comes in: no mark goes out. */
 static void lasack_aqm_slow(struct lasack_queue *q, struct lasack_flow *flow)
 {
-	struct lasack_aqm_context c = { .q = q, .flow = flow };
 	struct lasack_aqm_state *state = lasack_aqm_state(q, flow) ?: lasack_aqm_take(q, flow);
+	struct lasack_aqm_context c = { .q = q, .flow = flow };
+	struct codel_params params = q->aqm->codel;
+	struct codel_stats stats = {};
 
-	codel_dequeue(&c, &c.backlog, &q->aqm->uploads, &state->codel, &q->aqm->uploads_stats,
+	params.ecn = false;
+	codel_dequeue(&c, &c.backlog, &params, &state->codel, &stats,
 		      lasack_codel_length, lasack_codel_arrival, lasack_codel_slow,
 		      lasack_codel_first_of_upload);
 }

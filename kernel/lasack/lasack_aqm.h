@@ -30,9 +30,7 @@ struct lasack_aqm_state {
 
 struct lasack_aqm {
 	struct codel_params	codel;
-	struct codel_params	uploads;	/* that are not TCP: the same without ECN */
 	struct codel_stats	codel_stats;
-	struct codel_stats	uploads_stats;
 	u32			least;		/* bytes: no window becomes less */
 	struct sk_buff		*discarded;	/* since they were taken; linked by next */
 	u64			thinned;	/* ACKs that gave way to later ones */

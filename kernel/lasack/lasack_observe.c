@@ -8,7 +8,7 @@
  * goes out, as if that packet acknowledged them. TCP is never counted here.
  *
  * Nor can anybody but its two ends read or change the windows of such an upload. If its packets
- * that go out wait for too long, lasack_aqm.c says so. Then the next packet that comes in is
+ * that go out wait for too long, lasack_aqm.c says so. Then one of the packets that come in is
  * marked if its sender knows ECN, and else dropped. To its sender that is congestion.
  *
  * The hook is netfilter's first one of the device. It sees packets before a bridge or VLAN takes
@@ -16,7 +16,7 @@
  *
  * Locking: the receive path never takes the qdisc lock. The counts are kept in a table with
  * a lock of its own, which is held while four places are looked at. The queue discipline
- * takes this lock inside the qdisc lock; the tap takes it alone.
+ * takes this lock inside the qdisc lock; the hook takes it alone.
  *
  * What a station sends in another's name is not charged to that one: the packets that go out must
  * go to the MAC address that those that came in are from.
@@ -149,7 +149,7 @@ u32 lasack_observer_take(struct lasack_observer *observer,
  * @key: of the flow
  * @station: where it goes
  *
- * The flow's next packet that comes in tells its sender.
+ * One of the flow's next packets that come in tells its sender: LASACK_SEEN_TELL.
  */
 void lasack_observer_slow(struct lasack_observer *observer, const struct segment_key *key,
 			  u64 station)

@@ -17,6 +17,7 @@ from tests.experiments.campaign import Run, carried_out
 
 EQUAL = 0.1
 SMOOTH = 0.15  # coefficient of variation in windows of a second
+BLOATED_MS = 300  # three of lasack's targets; a window of 1 MiB alone takes seconds
 SHORT = ("seed=1", "duration_s=16", "warmup_s=6")
 
 
@@ -47,7 +48,7 @@ def test_observed_uploads_do_not_bloat_themselves(runs: dict[str, Run]) -> None:
     run = runs["lasack"]
     assert run["second_by_second"]["goodput_cov"] < SMOOTH
     rtts = [flow["rtt_ms"]["p50"] for flow in run["flows"] if flow["quic"]]
-    assert len(rtts) == 2 and max(rtts) < 300
+    assert len(rtts) == 2 and max(rtts) < BLOATED_MS
 
 
 def test_unobserved_uploads_win(runs: dict[str, Run]) -> None:

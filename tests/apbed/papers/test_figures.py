@@ -348,6 +348,19 @@ def test_a_place_without_a_valid_run_is_not_decided(tmp_path: Path) -> None:
         assert kept["claims"][0]["verdict"] == verdict
 
 
+def test_a_rival_without_a_valid_run_is_not_beaten(tmp_path: Path) -> None:
+    """Above the other in one of two places; in the second the other has no valid run."""
+    words = 'of.ap.qdisc = "pfifo limit 100"\nthan.ap.qdisc = "pfifo limit 50"\n'
+    words = f'[[figure.expect]]\nclaim = "c"\nexpect = "reproduced"\n{words}test = "above others"\n'
+    ours = figure(tmp_path, words)
+    good = [*three(1, 100, 2.0), *three(1, 50, 1.0), *three(2, 100, 2.0)]
+    broken = [one | {"valid": False} for one in three(2, 50, 1.0)]
+    for runs, verdict in ((good, "direction only"), (good + broken, "undecided")):
+        section.sections(tmp_path, {"runs": runs}, {"figures": [ours.to_json()]})
+        (kept,) = json.loads((tmp_path / "figures.json").read_text())["figures"]
+        assert kept["claims"][0]["verdict"] == verdict
+
+
 def test_one_seed_in_common_of_several_decides_nothing(tmp_path: Path) -> None:
     words = 'of.ap.qdisc = "pfifo limit 100"\nthan.ap.qdisc = "pfifo limit 50"\n'
     runs = three(1, 50, 1.0, 1.0, 1.0)

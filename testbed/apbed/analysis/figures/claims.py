@@ -61,6 +61,9 @@ def decide(
     what they would have said is not known."""
     tests = list(_tests(figure, claim, points))
     unknown = sum(_is_of(figure, claim, point) for point in missing)
+    if claim.kind.endswith("others"):
+        chosen = [point for point in points if _is_of(figure, claim, point)]
+        unknown += sum(_other(figure, claim, point, missing) is not None for point in chosen)
     outcomes = [test.outcome for test in tests] + [UNDECIDED] * (unknown if tests else 0)
     passed = outcomes.count(PASSED)
     needed = claim.least or len(outcomes)
