@@ -92,7 +92,7 @@ def add_pulse(run_dir: Path, replaces: str) -> None:
     fabricated.write(run_dir / "run.json", run)
     about = {"id": replaces, "side": "receiver", "event": "delays"}
     lines: list[dict[str, Any]] = [
-        about | {"t_s": fabricated.T0_S + second + 0.75, "us": [1000 * ms for ms in each]}
+        about | {"t_s": fabricated.T0_S + second + 1.0, "us": [1000 * ms for ms in each]}
         for second, each in enumerate(PULSE_MS)
     ]
     end = {"id": replaces, "event": "flow", "bytes": 800, "start_s": fabricated.T0_S}
@@ -262,7 +262,7 @@ def test_csv_has_units_in_its_header(experiment: Path, capsys: pytest.CaptureFix
     header, rows = read_csv(experiment / "csv" / "delay.csv")
     assert header == "run,t_s,flow,station,dir,kind,delay_ms"
     about = ["up2", "sta2", "pulse", "one-way"]
-    expected = [(0.75, 4.0), (1.75, 1.0), (1.75, 3.0), (3.75, 7.0)]
+    expected = [(1.0, 4.0), (2.0, 1.0), (2.0, 3.0), (4.0, 7.0)]
     assert rows == [[FIFO, str(t_s), *about, str(ms)] for t_s, ms in expected]
     header, rows = read_csv(experiment / "csv" / "run.csv")
     assert header.startswith("run,t_s,qdisc,inflight,seed,kernel,valid,why_invalid,duration_s,")

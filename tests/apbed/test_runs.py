@@ -132,6 +132,12 @@ def test_a_finished_run_is_kept_until_its_inputs_change(tmp_path: Path) -> None:
 
     assert states() == ["done"]
     assert states() == ["kept"]
+    # What a run is called by may be asked for only later; the run is the same.
+    (path,) = tmp_path.glob("runs/*/run.json")
+    known = json.loads(path.read_text())
+    path.write_text(json.dumps(known | {"params": {"seed": 1}}))
+    assert states() == ["kept"]
+    assert json.loads(path.read_text()) == known
     assert states("medium.retry=3") == ["done"]
 
 
