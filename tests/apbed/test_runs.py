@@ -70,10 +70,8 @@ def test_packets_that_do_not_pass_the_qdisc_make_a_run_invalid(tmp_path: Path) -
     assert run["why_invalid"].startswith("no packet went through noqueue")
 
 
-def test_a_refused_module_makes_a_run_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = bench.find("default")
-    partial = dataclasses.replace(whole, modules=whole.modules[:-1])
-    monkeypatch.setattr(bench, "find", lambda *_: partial)
+def test_a_missing_module_makes_a_run_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(bench.MODULES_OF, "lasack", ("inflight",))
     run = one_run(tmp_path, *SHORT, "ap.qdisc=lasack limit 100 inflight off")
     assert run["valid"] is False
     assert "lasack limit 100 inflight off" in run["why_invalid"]

@@ -83,8 +83,7 @@ def stub_bench(
         dcfmedium=there / "dcfmedium",
         flowgen=there / "flowgen",
         tc_lib_dir=there / "tc",
-        modules=(there / "a.ko",),
-        modules_of={},
+        modules=dict.fromkeys(("inflight", "sch_inflight", "sch_lasack"), there / "a.ko"),
         radio=there / "none.ko",
         window=there / "none.ko",
     )

@@ -14,7 +14,7 @@ from tests.experiments.campaign import Run, carried_out
 
 pytestmark = pytest.mark.usefixtures("lab_kernel")
 
-SHORT = ("seed=1", "duration_s=6", "warmup_s=2")
+SHORT = ("seed=1", "duration_s=8", "warmup_s=2")
 TODAY = ("case=mac80211 airtime AQL",)
 HW_FRAMES = 8  # the default
 # The largest estimate that fits into a frame's 10 bits of 4 us (struct ieee80211_tx_info).

@@ -18,9 +18,14 @@ PLAN = PACKAGE / "scenario" / "plan.py"  # the guest reads plans with it
 EDCA = PACKAGE / "scenario" / "hostapd.py"  # and, of runs with hostapd's EDCA, its defaults
 RANDOM = REPOSITORY / "testbed" / "kernel" / "seeded_random.c"  # what the guest's kernel draws
 LAB = Backend()
-MODULES = ("inflight", "sch_inflight", "sch_lasack")  # in the order they must be loaded
-# Loaded only by the runs that name them: each insmod is a process, which draws random numbers.
-MODULES_OF = {"ackwrr": "sch_ackwrr"}  # tc's word -> module
+# tc's word -> modules, in the order they must be loaded. Only the runs that name a queue discipline
+# load it: a change of ours leaves the runs of the others what they were.
+MODULES_OF = {
+    "inflight": ("inflight", "sch_inflight"),
+    "lasack": ("inflight", "sch_lasack"),
+    "ackwrr": ("inflight", "sch_ackwrr"),
+}
+OF_NO_RUN = ("bench.sh", "iperf.sh", "module_init.c", "probe.sh")  # among the guest's files
 
 
 @dataclass(frozen=True)
@@ -31,23 +36,28 @@ class Bench:
     dcfmedium: Path
     flowgen: Path
     tc_lib_dir: Path
-    modules: tuple[Path, ...]
-    modules_of: dict[str, Path]  # tc's word -> module to load beside these
+    modules: dict[str, Path]  # by name
     radio: Path  # the driver of radios that pull from mac80211's queues; not every kernel has it
     window: Path  # the congestion control with a bounded window; lab kernels have it
 
     def digests(self) -> dict[str, str]:
         """SHA-256 of everything that runs and is ours, by name."""
-        files = [*self.files(), *sorted(GUEST.iterdir()), PLAN, RANDOM]
+        scripts = [path for path in sorted(GUEST.iterdir()) if path.name not in OF_NO_RUN]
+        files = [*self.files(), *scripts, PLAN, EDCA, RANDOM]
         return {file.name: _sha256(file) for file in files if file.is_file()}
 
-    def digests_of(self, plan: Plan) -> dict[str, str]:
-        """Of what else this plan's guest reads of ours."""
-        return {EDCA.name: _sha256(EDCA)} if hostapd.wanted(plan.medium.edca) else {}
+    def unused(self, plan: Plan) -> set[str]:
+        """The names of those of `digests` that make no difference to this plan's run."""
+        words = _queues(plan)
+        ours = set(self.modules) - set(_modules(words))
+        plugins = {f"q_{word}.so" for word in set(MODULES_OF) - words}
+        window = set() if plan.tcp.window_segments else {self.window.name}
+        edca = set() if hostapd.wanted(plan.medium.edca) else {EDCA.name}
+        return {f"{name}.ko" for name in ours} | plugins | window | edca
 
     def files(self) -> list[Path]:
         """What a guest needs besides its own programs and scripts."""
-        ours = [self.dcfmedium, self.flowgen, *self.modules, *self.modules_of.values()]
+        ours = [self.dcfmedium, self.flowgen, *self.modules.values()]
         ours += [path for path in (self.radio, self.window) if path.exists()]
         return ours + sorted(self.tc_lib_dir.glob("q_*.so"))
 
@@ -67,8 +77,7 @@ class Bench:
             dcfmedium=place(self.dcfmedium),
             flowgen=place(self.flowgen),
             tc_lib_dir=place(self.tc_lib_dir),
-            modules=tuple(map(place, self.modules)),
-            modules_of={word: place(path) for word, path in self.modules_of.items()},
+            modules={name: place(path) for name, path in self.modules.items()},
             radio=place(self.radio),
             window=place(self.window),
         )
@@ -89,11 +98,9 @@ class Bench:
                 f"tcp.window_segments: {self.window.relative_to(REPOSITORY)} is missing; only lab "
                 "kernels have it, after `make all`"
             )
-        queues = (plan.ap.qdisc, plan.ap.child, plan.station.qdisc)
-        words = [word for queue in queues for word in shlex.split(queue)]
-        named = [self.modules_of[word] for word in MODULES_OF if word in words]
         inside = self.machine.inside
-        modules = [*self.machine.needs, *map(inside, [*self.modules, *named])]
+        ours = [inside(self.modules[name]) for name in _modules(_queues(plan))]
+        modules = [*self.machine.needs, *ours]
         return Programs(
             modules=tuple(map(str, modules)),
             hwsim=str(inside(self.radio) if self.radio.exists() else self.machine.hwsim),
@@ -113,16 +120,28 @@ def find(version: str, backend: Backend = LAB) -> Bench:
         BUILD / "bin" / "dcfmedium",
         BUILD / "bin" / "flowgen",
         BUILD / "tc",
-        tuple(modules / f"{name}.ko" for name in MODULES),
-        {word: modules / f"{name}.ko" for word, name in MODULES_OF.items()},
+        {name: modules / f"{name}.ko" for name in _modules(set(MODULES_OF))},
         BUILD / "radio" / machine.modules / "lab_radio.ko",
         BUILD / "tcp" / machine.modules / "lab_window.ko",
     )
-    needed = (*found.modules, *found.modules_of.values())
-    for path in (found.dcfmedium, found.flowgen, found.tc_lib_dir, *needed):
+    needed = (found.dcfmedium, found.flowgen, found.tc_lib_dir, *found.modules.values())
+    for path in needed:
         if not path.exists():
             raise ApbedError(f"{path.relative_to(REPOSITORY)} is missing; run `{machine.make}`")
     return found
+
+
+def _queues(plan: Plan) -> set[str]:
+    """The queue disciplines of a plan, by tc's words."""
+    queues = (plan.ap.qdisc, plan.ap.child, plan.station.qdisc)
+    words = {shlex.split(queue)[0] for queue in queues if queue}
+    return words | ({"inflight"} if plan.ap.inflight or plan.station.inflight else set())
+
+
+def _modules(words: set[str]) -> list[str]:
+    """The modules of those queue disciplines, each once."""
+    named = (name for word, names in MODULES_OF.items() if word in words for name in names)
+    return list(dict.fromkeys(named))
 
 
 def _sha256(path: Path) -> str:

@@ -112,8 +112,9 @@ def finished(out: Path, inputs: Mapping[str, str]) -> set[str]:
 
 
 def inputs_hash(run: Run, entry: Bench, digests: dict[str, str]) -> str:
-    """Of everything a run is a function of: plan, kernel, modules and tools."""
-    files = digests | entry.digests_of(run.plan)
+    """Of everything a run is a function of: plan, kernel, its modules and tools."""
+    unused = entry.unused(run.plan)
+    files = {name: digest for name, digest in digests.items() if name not in unused}
     inputs = json.dumps([run.plan.to_json(), entry.machine.key, files], sort_keys=True)
     return hashlib.sha256(inputs.encode()).hexdigest()
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from apbed.errors import ApbedError
 from apbed.run import bench, campaign, runner
 from apbed.scenario import catalogue, parse
 
+TODAY = "mac80211 airtime AQL / stations today"  # whose stations have no queue discipline of ours
 CASES = (SCENARIOS.parent / "cases" / "queues.toml").read_text().count("[[case]]")
 
 
@@ -92,6 +94,46 @@ def test_other_defaults_of_hostapd_are_other_inputs(
     monkeypatch.setattr(bench, "EDCA", changed)
     assert runner.inputs(scenario) == before[0]
     assert runner.inputs(with_edca) != before[1]
+
+
+@pytest.mark.parametrize(
+    "module, others",
+    [
+        ("sch_lasack", {"lasack": True, "cake": False, TODAY: False}),
+        ("inflight", {"lasack": True, "cake": True, TODAY: False}),
+        ("sch_ackwrr", {"lasack": False, "cake": False, TODAY: False}),
+    ],
+)
+def test_another_module_is_another_input_of_the_runs_that_load_it(
+    module: str, others: dict[str, bool], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = bench.find("default")
+    changed = tmp_path / f"{module}.ko"
+    changed.write_bytes(b"other")
+    partial = dataclasses.replace(whole, modules=whole.modules | {module: changed})
+    for case, expected in others.items():
+        scenario = parse.load(catalogue.find("rrul"), [f"case={case}", "seed=1"])
+        monkeypatch.setattr(bench, "find", lambda *_: whole)
+        before = runner.inputs(scenario)
+        monkeypatch.setattr(bench, "find", lambda *_: partial)
+        assert (runner.inputs(scenario) != before) is expected, case
+
+
+def test_what_a_run_loads_is_among_its_inputs() -> None:
+    """Of all scenarios' runs, and what it does not load is not."""
+    entry = bench.find("default")
+    paths = {str(path): f"{name}.ko" for name, path in entry.modules.items()}
+    plugins = {path.name for path in entry.tc_lib_dir.glob("q_*.so")}
+    seen = set()
+    for path in catalogue.files():
+        for run in parse.load(path).runs:
+            loaded = {paths[word] for word in entry.programs(run.plan).modules if word in paths}
+            unused = entry.unused(run.plan)
+            assert unused & set(paths.values()) == set(paths.values()) - loaded, run.id
+            used = {f"q_{name[4:-3]}.so" for name in loaded if name.startswith("sch_")}
+            assert plugins - unused == used, run.id
+            seen.add(frozenset(loaded))
+    assert len(seen) > 3
 
 
 def test_dry_run_starts_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

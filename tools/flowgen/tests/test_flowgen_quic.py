@@ -103,7 +103,7 @@ def acked(peer: socket.socket) -> list[tuple[int, ...]]:
     found = peer.recv(2000)
     assert found[4] == ACK
     (above,) = struct.unpack(">Q", found[24:32])
-    ranges = []
+    ranges: list[tuple[int, ...]] = []
     for gap, length in struct.iter_unpack(">HH", found[44:]):
         last = above - gap - (2 if ranges else 0)
         above = last - length
