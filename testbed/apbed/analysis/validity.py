@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from apbed.analysis import own_queues
+from apbed.analysis.measures import segments
 from apbed.analysis.run_directory import (
     Json,
     read_flow_lines,
@@ -268,14 +269,21 @@ def _frames(run_dir: Path) -> int | None:
 
 
 def _withheld(run_dir: Path) -> int:
-    """Datagrams for stations that slept: mac80211 drops what it holds for too long, or too much."""
+    """How many packets mac80211 may have dropped that it held for stations that slept.
+
+    It holds 64 for each access category, the newest, for ten seconds (net/mac80211:
+    STA_MAX_TX_BUFFER, STA_TX_BUFFER_EXPIRE) and counts none of those it drops. At most all
+    datagrams and all segments that did not arrive were among them.
+    """
     plan = read_plan(run_dir)
     if plan is None:
         return 0
     sleepers = {sleep.station for sleep in plan.sleeps}
-    flows = [flow for flow in plan.flows if flow.station in sleepers and flow.dir == "pulse_down"]
+    flows = [flow for flow in plan.flows if flow.station in sleepers]
     traces = read_flows(run_dir, flows)
-    return sum(trace.datagrams for trace in traces)
+    datagrams = sum(trace.datagrams for trace in traces if trace.plan.dir == "pulse_down")
+    down = segments.by_direction(traces)["down"] or {"sent": 0, "received": 0}
+    return datagrams + max(0, int(down["sent"] - down["received"]))
 
 
 def _object(run_dir: Path, name: str) -> Json:
