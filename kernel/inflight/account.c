@@ -34,10 +34,11 @@
  *
  * Pure arithmetic under the caller's lock: no packet, no timer, no clock.
  */
-#include <linux/hash.h>
+#include <linux/jhash.h>
 #include <linux/limits.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
+#include <linux/random.h>
 #include <linux/string.h>
 #include <linux/time64.h>
 #include "account.h"
@@ -73,6 +74,7 @@ void inflight_account_init(struct inflight_account *account, u32 limit, u64 stal
 {
 	memset(account, 0, sizeof(*account));
 	account->stall = stall;
+	account->secret = get_random_u32();
 	inflight_account_set_limit(account, limit);
 }
 
@@ -100,10 +102,11 @@ void inflight_account_set_limit(struct inflight_account *account, u32 limit)
 	WRITE_ONCE(account->limit, limit);
 }
 
-/* One of the places a station may be in. */
-static u32 inflight_place(u64 address, u32 probe)
+/* One of the places a station may be in. Nobody can choose addresses that crowd another's. */
+static u32 inflight_place(const struct inflight_account *account, u64 address, u32 probe)
 {
-	return (hash_64(address, INFLIGHT_STATION_BITS) + probe) % (1 << INFLIGHT_STATION_BITS);
+	return (jhash_2words(address, address >> 32, account->secret) + probe) %
+	       (1 << INFLIGHT_STATION_BITS);
 }
 
 /*
@@ -116,13 +119,13 @@ static u32 inflight_account_place(const struct inflight_account *account, u64 ad
 	u32 i;
 
 	for (i = 0; i < INFLIGHT_PROBES; i++) {
-		station = &account->stations[inflight_place(address, i)];
+		station = &account->stations[inflight_place(account, address, i)];
 		if (likely(station->address == address))
 			return station - account->stations;
 		if (!station->packets && (!free || station->haste.at < free->haste.at))
 			free = station;
 	}
-	return free ? free - account->stations : inflight_place(address, 0);
+	return free ? free - account->stations : inflight_place(account, address, 0);
 }
 
 /*

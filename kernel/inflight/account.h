@@ -48,6 +48,7 @@ struct inflight_account {
 	u32	counted_bytes;
 	u32	auto_packets;
 	u32	excused;	/* packets that may still be excused in doubt */
+	u32	secret;		/* of the stations' hash */
 	u8	doubts;		/* stall times since the last sign of life */
 	u64	stall;		/* ns */
 	u64	stalls;		/* so far */

@@ -27,6 +27,7 @@ static int urgent_test_init(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, account);
 	inflight_account_init(account, TC_INFLIGHT_AUTO, STALL);
+	account->secret = 1;	/* the same places on every machine */
 	test->priv = account;
 	return 0;
 }
@@ -197,11 +198,27 @@ static void urgent_without_a_place(struct kunit *test)
 }
 
 /* The first address from @from on that looks for its place at @home. */
-static u64 address_at(u32 home, u64 from)
+static u64 address_at(const struct inflight_account *account, u32 home, u64 from)
 {
-	while (inflight_place(from, 0) != home)
+	while (inflight_place(account, from, 0) != home)
 		from++;
 	return from;
+}
+
+/* Addresses that share a place in one account are in many in another: nobody can choose them. */
+static void urgent_places_are_secret(struct kunit *test)
+{
+	struct inflight_account *other = kunit_kzalloc(test, sizeof(*other), GFP_KERNEL);
+	u64 address = 0;
+	u32 i, together = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	inflight_account_init(other, TC_INFLIGHT_AUTO, STALL);
+	for (i = 0; i < 16; i++) {
+		address = address_at(test->priv, 5, address + 1);
+		together += inflight_place(other, address, 0) == 5;
+	}
+	KUNIT_EXPECT_LT(test, together, 8U);
 }
 
 /*
@@ -211,17 +228,18 @@ static u64 address_at(u32 home, u64 from)
 static void urgent_beside_sleepers(struct kunit *test)
 {
 	struct inflight_account *account = test->priv;
-	u64 now = LATER + STALL + MS(2), ninth = address_at(5, 1000);
+	u64 now = LATER + STALL + MS(2), ninth = address_at(account, 5, 1000);
+	u64 awake = address_at(account, 40, 1);
 	struct inflight_ticket ticket;
 	u32 i, passed = 0;
 
 	for (i = 0; i < INFLIGHT_PROBES; i++)
-		inflight_account_add(account, address_at(5 + i, 1), 1, FULL, LATER, &ticket);
+		inflight_account_add(account, address_at(account, 5 + i, 1), 1, FULL, LATER, &ticket);
 	inflight_account_expire(account, LATER + STALL);
-	inflight_account_add(account, 77, 1, FULL, LATER + STALL + 1, &ticket);
+	inflight_account_add(account, awake, 1, FULL, LATER + STALL + 1, &ticket);
 	inflight_account_remove(account, &ticket, LATER + STALL + MS(1), false);
-	inflight_account_add(account, 77, 1, FULL, now, &ticket);
-	inflight_account_add(account, 77, 1, FULL, now, &ticket);
+	inflight_account_add(account, awake, 1, FULL, now, &ticket);
+	inflight_account_add(account, awake, 1, FULL, now, &ticket);
 	for (i = 0; i < 1000; i++) {
 		KUNIT_ASSERT_FALSE(test, inflight_account_has_room(account));
 		passed += hurry(test, ninth, FULL, now + i, &ticket);
@@ -273,7 +291,7 @@ static void urgent_by_turns(struct kunit *test)
 	u32 i, sum = 0;
 
 	for (i = 0; i < ARRAY_SIZE(addresses); i++)
-		addresses[i] = address_at(5, i ? addresses[i - 1] + 1 : 1);
+		addresses[i] = address_at(test->priv, 5, i ? addresses[i - 1] + 1 : 1);
 	for (i = 0; i < 10000; i++)
 		sum += hurried(test, addresses[i % 20], 500, LATER + MS(i), 20);
 	/* Each of the eight places has what one station has that asks for too many. */
@@ -312,10 +330,10 @@ static void urgent_in_an_emptied_place(struct kunit *test)
 
 	for (i = 0; i < INFLIGHT_PROBES; i++) {
 		for (j = 0; j < 100; j++)
-			hurried(test, address_at(5 + i, 1), FULL, LATER, 1);
+			hurried(test, address_at(test->priv, 5 + i, 1), FULL, LATER, 1);
 	}
 	for (i = 1; i <= 500; i++)
-		calls += hurried(test, address_at(5, 1000), CALL, LATER + MS(20 * i), 1);
+		calls += hurried(test, address_at(test->priv, 5, 1000), CALL, LATER + MS(20 * i), 1);
 	/* Half of 8 kB, of which 128 bytes are left in each 20 ms: 32 packets. */
 	KUNIT_EXPECT_GE(test, calls, 500U - 33);
 }
@@ -472,6 +490,7 @@ static struct kunit_case urgent_cases[] = {
 	KUNIT_CASE(urgent_video),
 	KUNIT_CASE(urgent_is_bounded),
 	KUNIT_CASE(urgent_without_a_place),
+	KUNIT_CASE(urgent_places_are_secret),
 	KUNIT_CASE(urgent_beside_sleepers),
 	KUNIT_CASE(urgent_to_a_sleeper),
 	KUNIT_CASE(urgent_is_alive),
