@@ -48,8 +48,10 @@
 #define LASACK_AQM_INTERVAL	3
 /* The other end of an upload that is not TCP sends more than so many times what it gets. */
 #define LASACK_AQM_UPLOAD	2
-/* Of IPv4 a datagram of 86 bytes, of IPv6 one of 66. WireGuard's are longer. */
-#define LASACK_AQM_SHORT	128
+/* Bytes of both directions, of which the older ones weigh less and less. */
+#define LASACK_AQM_RECENT	(1U << 20)
+/* CoDel's count of drops: above it, it would do so at each third packet that comes in anyway. */
+#define LASACK_AQM_TOLD		4096U
 /* RFC 5925; older kernels do not name it. */
 #define LASACK_TCPOPT_AO	29
 /* NOP, NOP, timestamps, their length: the options of an ACK that says nothing else. */
@@ -99,7 +101,7 @@ void lasack_aqm_free(struct lasack_aqm *aqm)
 void lasack_aqm_set(struct lasack_aqm *aqm, u32 target, u32 mtu)
 {
 	codel_params_init(&aqm->codel);
-	aqm->codel.target = MS2TIME(target);
+	aqm->codel.target = ((u64)target * NSEC_PER_MSEC) >> CODEL_SHIFT;
 	aqm->codel.interval = LASACK_AQM_INTERVAL * aqm->codel.target;
 	aqm->codel.mtu = mtu;
 	aqm->codel.ecn = true;
@@ -351,14 +353,28 @@ static void lasack_aqm_codel(struct lasack_queue *q, struct lasack_flow *flow,
 /*
  * Does the other end send much more than it gets, with nobody but the two to see what is
  * acknowledged? Where both send about as much, as in a call, it is none. What waits is not charged
- * yet, but will be sent.
+ * yet, but will be sent. A VPN's flow may be an upload by night and a download by day.
  */
-static bool lasack_aqm_is_upload(const struct lasack_queue *q, const struct lasack_flow *flow)
+static bool lasack_aqm_is_upload(struct lasack_queue *q, const struct lasack_flow *flow)
 {
-	u64 to = flow->sent + (u64)flow->account.packets * q->overhead;
+	struct lasack_aqm_state *state;
+	u64 to, from;
 
-	return q->observer && !flow->shared && flow->entry.key.class != SEGMENT_TCP &&
-	       flow->received / LASACK_AQM_UPLOAD > to;
+	if (!q->observer || flow->shared || flow->entry.key.class == SEGMENT_TCP)
+		return false;
+	to = flow->sent;
+	from = flow->received;
+	state = lasack_aqm_state(q, flow);
+	if (state) {
+		to -= min(to, state->sent);
+		from -= min(from, state->received);
+		if (to + from > LASACK_AQM_RECENT) {
+			state->sent += to / 2;
+			state->received += from / 2;
+		}
+	}
+	to += (u64)flow->account.packets * q->overhead;
+	return from / LASACK_AQM_UPLOAD > to;
 }
 
 /* An upload's only packet counts as well as several: each allows its sender to go on. */
@@ -377,24 +393,27 @@ static void lasack_codel_slow(struct sk_buff *skb, void *context)
 	lasack_observer_slow(c->q->observer, &c->flow->entry.key, lasack_station_address(skb));
 }
 
-/* CoDel for the upload's sender, who hears of it by what comes in: no mark goes out. */
+/*
+ * CoDel for the upload's sender, who hears of it by what comes in: no mark goes out. As nothing is
+ * taken from the queue, CoDel would make up at once for all the time since it last looked. But
+ * there is only one packet to tell with.
+ */
 static void lasack_aqm_slow(struct lasack_queue *q, struct lasack_flow *flow)
 {
 	struct lasack_aqm_state *state = lasack_aqm_state(q, flow) ?: lasack_aqm_take(q, flow);
 	struct lasack_aqm_context c = { .q = q, .flow = flow };
 	struct codel_params params = q->aqm->codel;
+	struct codel_vars *vars = &state->codel;
+	codel_time_t now = codel_get_time();
 	struct codel_stats stats = {};
 
 	params.ecn = false;
-	codel_dequeue(&c, &c.backlog, &params, &state->codel, &stats,
+	if (vars->dropping && codel_time_after(now, vars->drop_next + params.interval))
+		vars->drop_next = now;
+	vars->count = min(vars->count, LASACK_AQM_TOLD);
+	codel_dequeue(&c, &c.backlog, &params, vars, &stats,
 		      lasack_codel_length, lasack_codel_arrival, lasack_codel_slow,
 		      lasack_codel_first_of_upload);
-}
-
-/* So short a packet has hardly anything in it but what QUIC acknowledges. */
-static bool lasack_aqm_is_short(const struct sk_buff *skb)
-{
-	return lasack_cb(skb)->acked && qdisc_pkt_len(skb) <= LASACK_AQM_SHORT;
 }
 
 /*
@@ -406,8 +425,7 @@ static void lasack_aqm_upload(struct lasack_queue *q, struct lasack_flow *flow,
 {
 	const struct sk_buff *next;
 
-	while ((next = flow->head->next) && lasack_aqm_is_short(flow->head) &&
-	       lasack_aqm_is_short(next) &&
+	while ((next = flow->head->next) && lasack_cb(flow->head)->brief && lasack_cb(next)->brief &&
 	       (u64)lasack_cb(flow->head)->acked + lasack_cb(next)->acked <= LASACK_AQM_THINNED) {
 		discard(q, flow);
 		q->aqm->thinned++;

@@ -132,6 +132,13 @@ static void lasack_flow_append(struct lasack_flow *flow, struct sk_buff *skb)
 	flow->account.packets++;
 }
 
+/* A datagram that answers what has come in, and is too short for a packet of a VPN. */
+static bool lasack_is_brief(const struct tcp_segment *seg, u32 acked)
+{
+	return acked && seg->class == SEGMENT_PORTS && seg->key.protocol == IPPROTO_UDP &&
+	       seg->payload < LASACK_BRIEF;
+}
+
 /* The packet joins its flow. The flow has been charged with the @acked bytes already. */
 static void lasack_queue_append(struct lasack_queue *q, struct lasack_flow *flow,
 				struct sk_buff *skb, const struct tcp_segment *seg,
@@ -144,6 +151,7 @@ static void lasack_queue_append(struct lasack_queue *q, struct lasack_flow *flow
 		.arrival = q->now >> LASACK_ARRIVAL_SHIFT,
 		.memory = skb->truesize,
 		.acked = acked,
+		.brief = lasack_is_brief(seg, acked),
 		.refunds = flow->refunds,
 		.cost = cost,
 		.gso = skb_is_gso(skb),

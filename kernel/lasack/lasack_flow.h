@@ -73,6 +73,12 @@ static_assert(sizeof(struct lasack_flow) == 1 << LASACK_FLOW_BITS);
  */
 #define LASACK_MAX_ACKED	(65535U << 14)
 
+/*
+ * Payload of a datagram that has hardly anything in it but what QUIC acknowledges: less than this.
+ * A WireGuard packet with a packet inside has 80 bytes or more, an OpenVPN one at least 64.
+ */
+#define LASACK_BRIEF		64
+
 /* A packet's time of arrival, in units of 2^10 ns. */
 #define LASACK_ARRIVAL_SHIFT	10
 
@@ -84,7 +90,8 @@ struct lasack_skb_cb {
 	u32	seq;		/* the order of arrival, modulo 2^32 */
 	u32	arrival;	/* the queue's time in units of 2^10 ns */
 	u32	memory;		/* truesize, bytes */
-	u32	acked;		/* bytes it was the first to acknowledge */
+	u32	acked:31,	/* bytes it was the first to acknowledge */
+		brief:1;	/* hardly anything is in it but an acknowledgement */
 	u32	cost:22,	/* bytes to charge when it is sent */
 		refunds:6,	/* of its flow when it came */
 		gso:1,		/* it has several segments */

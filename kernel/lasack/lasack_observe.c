@@ -29,6 +29,7 @@
 #include <linux/err.h>
 #include <linux/etherdevice.h>
 #include <linux/if_arp.h>
+#include <linux/jiffies.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/random.h>
@@ -43,6 +44,11 @@
  * waits for it.
  */
 #define LASACK_SEEN_TELL	3
+/*
+ * Bytes that nothing has answered for so long are not charged: a camera's of a whole night would be
+ * charged at once when somebody sends it a packet.
+ */
+#define LASACK_SEEN_AGE		HZ
 
 /* TCP is charged by its ACKs. Without a key there is no flow. */
 static bool lasack_is_observed(const struct tcp_segment *seg)
@@ -84,7 +90,7 @@ static struct lasack_seen *lasack_observer_place(struct lasack_observer *observe
 		if (observer->clock - set[way].used > observer->clock - oldest->used)
 			oldest = &set[way];
 	}
-	*oldest = (struct lasack_seen) { .key = *key, .station = station };
+	*oldest = (struct lasack_seen) { .key = *key, .station = station, .since = jiffies };
 	return oldest;
 }
 
@@ -110,19 +116,24 @@ bool lasack_observer_note(struct lasack_observer *observer,
 	seen = lasack_observer_find(set, &seg->key, station) ?:
 	       lasack_observer_place(observer, set, &seg->key, station);
 	seen->used = observer->clock;
+	if (time_after32(jiffies, seen->since + LASACK_SEEN_AGE)) {
+		seen->since = jiffies;
+		seen->bytes = 0;
+		seen->tell = 0;
+	}
 	seen->bytes = min(seen->bytes + seg->payload, LASACK_MAX_ACKED);
 	if (seen->tell && !--seen->tell) {
 		too_fast = true;
-		observer->slowed++;
+		observer->sum.slowed++;
 	}
-	observer->packets++;
-	observer->bytes += seg->payload;
+	observer->sum.packets++;
+	observer->sum.bytes += seg->payload;
 	spin_unlock_bh(&observer->lock);
 	return too_fast;
 }
 
 /**
- * lasack_observer_take() - what has come since the flow's last packet out
+ * lasack_observer_take() - what has come since the flow's last packet out, and not too long ago
  * @observer: the observer
  * @key: of the flow
  * @station: where it goes
@@ -137,8 +148,11 @@ u32 lasack_observer_take(struct lasack_observer *observer,
 
 	spin_lock_bh(&observer->lock);
 	seen = lasack_observer_find(set, key, station);
-	if (seen)
+	if (seen) {
 		swap(bytes, seen->bytes);
+		seen->since = jiffies;
+		seen->used = observer->clock;
+	}
 	spin_unlock_bh(&observer->lock);
 	return bytes;
 }
@@ -223,14 +237,14 @@ static int lasack_observer_attach(struct lasack_observer *observer, struct net_d
 		.priority = INT_MIN,
 	};
 	err = nf_register_net_hook(dev_net(dev), &observer->hook);
-	if (!err)
-		observer->net = dev_net(dev);
+	observer->attached = !err;
 	return err;
 }
 
 static void lasack_observer_detach(struct lasack_observer *observer)
 {
-	nf_unregister_net_hook(observer->net, &observer->hook);
+	/* Who holds the last reference may let it go only after the device has moved. */
+	nf_unregister_net_hook(dev_net(observer->hook.dev), &observer->hook);
 	synchronize_net();
 }
 #else
@@ -264,12 +278,20 @@ struct lasack_observer *lasack_observer_create(struct net_device *dev)
 	return ERR_PTR(err);
 }
 
+/* What the observer has counted so far, on all processors. */
+void lasack_observer_read(struct lasack_observer *observer, struct lasack_observed *seen)
+{
+	spin_lock_bh(&observer->lock);
+	*seen = observer->sum;
+	spin_unlock_bh(&observer->lock);
+}
+
 /* Also of NULL. Waits for the packets under way. */
 void lasack_observer_free(struct lasack_observer *observer)
 {
 	if (!observer)
 		return;
-	if (observer->net)
+	if (observer->attached)
 		lasack_observer_detach(observer);
 	kvfree(observer);
 }

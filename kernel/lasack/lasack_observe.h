@@ -18,21 +18,27 @@ struct lasack_seen {
 	struct segment_key	key;
 	u64			station; /* its MAC address, as in lasack_station.c */
 	u32			bytes;	/* not charged yet */
+	u32			since;	/* when these began, jiffies */
 	u32			used;	/* the observer's clock then; 0: never */
 	u8			tell;	/* its sender is told with so manyeth packet from now on */
+};
+
+/* Of all packets that came in. */
+struct lasack_observed {
+	u64	packets;
+	u64	bytes;
+	u64	slowed;	/* packets dropped or marked, to tell their sender */
 };
 
 struct lasack_observer {
 #ifdef CONFIG_NETFILTER_INGRESS
 	struct nf_hook_ops	hook;
 #endif
-	struct net		*net;	/* where the hook is, NULL: nowhere */
+	bool			attached; /* the hook is in its place */
 	spinlock_t		lock;	/* of all below */
 	siphash_key_t		hash_key;
-	u32			clock;	/* packets, of both directions */
-	u64			packets;
-	u64			bytes;
-	u64			slowed;	/* packets dropped or marked, to tell their sender */
+	u32			clock;	/* packets that came in */
+	struct lasack_observed	sum;
 	struct lasack_seen	seen[LASACK_SEEN_SETS][LASACK_SEEN_WAYS];
 };
 
@@ -45,6 +51,7 @@ u32 lasack_observer_take(struct lasack_observer *observer, const struct segment_
 			 u64 station);
 void lasack_observer_slow(struct lasack_observer *observer, const struct segment_key *key,
 			  u64 station);
+void lasack_observer_read(struct lasack_observer *observer, struct lasack_observed *seen);
 unsigned int lasack_observer_hook(void *observer, struct sk_buff *skb,
 				  const struct nf_hook_state *state);
 

@@ -13,6 +13,7 @@ void lasack_stats_copy(const struct lasack_sched_data *q, struct tc_lasack_xstat
 {
 	const struct lasack_queue *queue = q->queue;
 	const struct flow_table *table = queue->table;
+	struct lasack_observed seen;
 
 	st->flows = table->flows;
 	st->active = table->busy;
@@ -48,7 +49,8 @@ void lasack_stats_copy(const struct lasack_sched_data *q, struct tc_lasack_xstat
 	}
 	if (!queue->observer)
 		return;
-	st->observed = READ_ONCE(queue->observer->packets);
-	st->observed_bytes = READ_ONCE(queue->observer->bytes);
-	st->slowed = READ_ONCE(queue->observer->slowed);
+	lasack_observer_read(queue->observer, &seen);
+	st->observed = seen.packets;
+	st->observed_bytes = seen.bytes;
+	st->slowed = seen.slowed;
 }
