@@ -49,7 +49,7 @@
 /* The other end of an upload that is not TCP sends more than so many times what it gets. */
 #define LASACK_AQM_UPLOAD	2
 /* Bytes of both directions, of which the older ones weigh less and less. */
-#define LASACK_AQM_RECENT	(1U << 20)
+#define LASACK_AQM_RECENT	(1024U << 10)
 /* CoDel's count of drops: above it, it would do so at each third packet that comes in anyway. */
 #define LASACK_AQM_TOLD		4096U
 /* RFC 5925; older kernels do not name it. */
@@ -425,7 +425,8 @@ static void lasack_aqm_upload(struct lasack_queue *q, struct lasack_flow *flow,
 {
 	const struct sk_buff *next;
 
-	while ((next = flow->head->next) && lasack_cb(flow->head)->brief && lasack_cb(next)->brief &&
+	while ((next = flow->head->next) &&
+	       lasack_cb(flow->head)->brief && lasack_cb(next)->brief &&
 	       (u64)lasack_cb(flow->head)->acked + lasack_cb(next)->acked <= LASACK_AQM_THINNED) {
 		discard(q, flow);
 		q->aqm->thinned++;

@@ -91,7 +91,7 @@ struct lasack_skb_cb {
 	u32	arrival;	/* the queue's time in units of 2^10 ns */
 	u32	memory;		/* truesize, bytes */
 	u32	acked:31,	/* bytes it was the first to acknowledge */
-		brief:1;	/* hardly anything is in it but an acknowledgement */
+		brief:1;	/* it hardly does anything but acknowledge */
 	u32	cost:22,	/* bytes to charge when it is sent */
 		refunds:6,	/* of its flow when it came */
 		gso:1,		/* it has several segments */
