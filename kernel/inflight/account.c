@@ -16,21 +16,20 @@
  * sleeping station. So, as long as nothing is freed, twice as many packets are excused after
  * each further stall time. A station that was asleep before gets a shorter stall time.
  *
- * The bound "auto" is that of dynamic queue limits on bytes (lib/dynamic_queue_limits.c), with
- * two more rules. First, it is at least what the device sends in 4 ms when nobody else
- * transmits. An aggregate that long loses few per cent to the gap before the next one, and a
- * frame of 802.11b takes half of that time. Second, there is a bound in packets too: as many
- * as leave in 4 ms, and at least two, because short packets take nearly as long as long ones.
- * Here no packet counts for less than 512 bytes. Otherwise one aggregate of ACKs would allow
- * more packets than the driver's own queue can hold.
+ * The bound "auto" is that of dynamic queue limits on bytes (lib/dynamic_queue_limits.c), with two
+ * more rules. First, it is at least what the device sends in 4 ms when nobody else transmits. An
+ * aggregate that long loses few per cent to the gap before the next one, and a frame of 802.11b
+ * takes half of that time. Second, there is a bound in packets too: as many as leave in 4 ms, and
+ * at least two, because short packets take nearly as long as long ones. Here no packet counts for
+ * less than 512 bytes. Otherwise one aggregate of ACKs would allow more packets than the driver's
+ * own queue can hold.
  *
  * Urgent packets, voice and video, overtake others below the discipline. So if they are freed,
  * this does not mean that a station sleeps whose packets came earlier. With "auto" they do not
  * count, and need not wait for room. But a station has few of them, and so have all together. If
  * it asks for more, as a download does that says it is voice, it has none until it asks for less.
- * Else an access point that always has something to send as voice would leave the air to nobody,
- * not to its own other queues either. If all together ask for too many, a packet is sent as best
- * effort, and nothing else follows: a call need not be the one that asks for too many.
+ * Else an access point that always has something to send as voice would leave the air to nobody.
+ * If all together ask for too many, a packet is sent as best effort, and nothing else follows.
  *
  * Pure arithmetic under the caller's lock: no packet, no timer, no clock.
  */
@@ -57,8 +56,8 @@
 #define INFLIGHT_AUTO_PACKETS	2U	/* at least: one on the air, one ready */
 #define INFLIGHT_AUTO_BYTES	(8U << 20)	/* at most: 16 Gb/s */
 /*
- * Freed closer together, packets went in one aggregate or one interrupt. Short
- * aggregates are taken together; where there are no gaps, smaller ones must do.
+ * Freed closer together, packets went in one aggregate or one interrupt. Short aggregates are taken
+ * together; where there are no gaps, smaller ones must do.
  */
 #define INFLIGHT_BATCH_GAP	(100 * NSEC_PER_USEC)
 #define INFLIGHT_BATCH_NS	(500 * NSEC_PER_USEC)
@@ -105,8 +104,8 @@ void inflight_account_set_limit(struct inflight_account *account, u32 limit)
 /* One of the places a station may be in. Nobody can choose addresses that crowd another's. */
 static u32 inflight_place(const struct inflight_account *account, u64 address, u32 probe)
 {
-	return (jhash_2words(address, address >> 32, account->secret) + probe) %
-	       (1 << INFLIGHT_STATION_BITS);
+	probe += jhash_2words(address, address >> 32, account->secret);
+	return probe % ARRAY_SIZE(account->stations);
 }
 
 /*
@@ -294,9 +293,8 @@ bool inflight_account_add_urgent(struct inflight_account *account, u64 address, 
  * @now: ns
  * @ticket: to be given to inflight_account_remove()
  */
-void inflight_account_add(struct inflight_account *account,
-			  u64 address, u16 packets, u32 bytes, u64 now,
-			  struct inflight_ticket *ticket)
+void inflight_account_add(struct inflight_account *account, u64 address, u16 packets, u32 bytes,
+			  u64 now, struct inflight_ticket *ticket)
 {
 	struct inflight_station *station = inflight_account_station(account, address);
 	bool counts = inflight_counts(account, station);
@@ -395,12 +393,11 @@ static void inflight_station_lives(struct inflight_account *account,
  * @account: the account
  * @ticket: the packet's
  * @now: ns
- * @in_transmit: while the driver was being given a packet; then it makes room,
- *		 by dropping, and says nothing of what goes out
+ * @in_transmit: while the driver was being given a packet: it makes room, by dropping, and says
+ *		 nothing of what goes out
  */
 void inflight_account_remove(struct inflight_account *account,
-			     const struct inflight_ticket *ticket,
-			     u64 now, bool in_transmit)
+			     const struct inflight_ticket *ticket, u64 now, bool in_transmit)
 {
 	struct inflight_station *station = &account->stations[ticket->station];
 	bool counts = ticket->epoch == station->epoch;
@@ -454,8 +451,8 @@ u64 inflight_account_deadline(const struct inflight_account *account)
 }
 
 /*
- * From now on nothing counts of what the station has out: dynamic queue limits
- * are told that it was never queued, for it has not been completed.
+ * Nothing counts any more of what the station has out: dynamic queue limits are told that it was
+ * never queued, for it has not been completed.
  */
 static void inflight_station_stall(struct inflight_account *account,
 				   struct inflight_station *station, u64 now)

@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit suite of urgent packets: those that Wi-Fi may send as voice or video.
+ * KUnit suite of urgent packets: how many of a station's, and of all, may hurry.
  *
- * Principle: which DSCP may be which category is written in cfg80211_classify8021d() of Linux 6.1
- * and 7.2, in RFC 8325 and in OpenWrt's QoS map. How many packets may hurry follows from the
- * numbers at the head of account.c, counted by hand.
+ * Principle: it follows from the numbers at the head of account.c, counted by hand.
  */
 #include <kunit/test.h>
-#include <linux/etherdevice.h>
-#include <linux/ip.h>
 #include <linux/module.h>
-#include <net/ipv6.h>
 #include "inflight/account.c"
-#include "inflight/category.c"
 #include "inflight/haste.c"
 
 #define MS(ms)	((u64)(ms) * NSEC_PER_MSEC)
@@ -234,7 +228,8 @@ static void urgent_beside_sleepers(struct kunit *test)
 	u32 i, passed = 0;
 
 	for (i = 0; i < INFLIGHT_PROBES; i++)
-		inflight_account_add(account, address_at(account, 5 + i, 1), 1, FULL, LATER, &ticket);
+		inflight_account_add(account, address_at(account, 5 + i, 1), 1, FULL, LATER,
+				     &ticket);
 	inflight_account_expire(account, LATER + STALL);
 	inflight_account_add(account, awake, 1, FULL, LATER + STALL + 1, &ticket);
 	inflight_account_remove(account, &ticket, LATER + STALL + MS(1), false);
@@ -326,6 +321,7 @@ static void urgent_after_a_flood(struct kunit *test)
 /* A call in a place that another has emptied: it goes on as one that asks for little. */
 static void urgent_in_an_emptied_place(struct kunit *test)
 {
+	u64 caller = address_at(test->priv, 5, 1000);
 	u32 i, j, calls = 0;
 
 	for (i = 0; i < INFLIGHT_PROBES; i++) {
@@ -333,7 +329,7 @@ static void urgent_in_an_emptied_place(struct kunit *test)
 			hurried(test, address_at(test->priv, 5 + i, 1), FULL, LATER, 1);
 	}
 	for (i = 1; i <= 500; i++)
-		calls += hurried(test, address_at(test->priv, 5, 1000), CALL, LATER + MS(20 * i), 1);
+		calls += hurried(test, caller, CALL, LATER + MS(20 * i), 1);
 	/* Half of 8 kB, of which 128 bytes are left in each 20 ms: 32 packets. */
 	KUNIT_EXPECT_GE(test, calls, 500U - 33);
 }
@@ -383,103 +379,6 @@ static void urgent_question_changes_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcmp(before, account, sizeof(*before)), 0);
 }
 
-/* A driver with a queue for each category, which looks at what the priority has become. */
-static u16 select_queue(struct net_device *dev, struct sk_buff *skb, struct net_device *sb_dev)
-{
-	skb->priority -= 256;
-	return 3 - skb->priority;
-}
-
-static const struct net_device_ops four_queues = { .ndo_select_queue = select_queue };
-
-/* Sent as best effort: by priority, or in the driver's queue for that, unless it is stopped. */
-static void expect_demoted(struct kunit *test, struct net_device *dev, struct sk_buff *skb)
-{
-	struct netdev_queue *queues = kunit_kcalloc(test, 4, sizeof(*queues), GFP_KERNEL);
-	u32 priority = skb->priority;
-
-	KUNIT_ASSERT_NOT_NULL(test, queues);
-	dev->_tx = queues;
-	dev->real_num_tx_queues = 1;
-	inflight_demote(skb);
-	KUNIT_EXPECT_FALSE(test, inflight_is_urgent(skb));
-	KUNIT_EXPECT_EQ(test, skb->priority, 256U);
-	dev->real_num_tx_queues = 4;
-	dev->netdev_ops = &four_queues;
-	inflight_demote(skb);
-	KUNIT_EXPECT_EQ(test, skb->priority, 0U);
-	KUNIT_EXPECT_EQ(test, skb_get_queue_mapping(skb), 3);
-	skb->priority = priority;
-	skb_set_queue_mapping(skb, 0);
-	set_bit(__QUEUE_STATE_DRV_XOFF, &queues[3].state);
-	inflight_demote(skb);
-	KUNIT_EXPECT_EQ(test, skb->priority, 0U);
-	KUNIT_EXPECT_EQ(test, skb_get_queue_mapping(skb), 0);
-}
-
-/* A packet with this DS field for a device; Wi-Fi or not. */
-static bool is_urgent(struct kunit *test, bool wifi, u16 protocol, u8 ds_field, u32 priority)
-{
-	struct net_device *dev = kunit_kzalloc(test, sizeof(*dev), GFP_KERNEL);
-	struct sk_buff *skb = alloc_skb(ETH_HLEN + sizeof(struct ipv6hdr), GFP_KERNEL);
-	bool urgent;
-	u8 *head;
-
-	KUNIT_ASSERT_NOT_NULL(test, dev);
-	KUNIT_ASSERT_NOT_NULL(test, skb);
-	dev->ieee80211_ptr = wifi ? (void *)dev : NULL;
-	skb_put(skb, ETH_HLEN);
-	skb_set_network_header(skb, ETH_HLEN);
-	head = skb_put_zero(skb, sizeof(struct ipv6hdr));
-	if (protocol == ETH_P_IPV6)
-		ip6_flow_hdr((struct ipv6hdr *)head, ds_field, 0);
-	else
-		((struct iphdr *)head)->tos = ds_field;
-	skb->protocol = htons(protocol);
-	skb->priority = priority;
-	skb->dev = dev;
-	urgent = inflight_is_urgent(skb);
-	expect_demoted(test, dev, skb);
-	kfree_skb(skb);
-	return urgent;
-}
-
-static void urgent_by_dscp(struct kunit *test)
-{
-	static const struct {
-		u8	dscp;
-		bool	urgent;
-	} classes[] = {
-		{ 0, false }, { 1, false }, { 8, false }, { 10, false }, { 18, false },
-		{ 22, false }, { 24, true }, { 26, true }, { 30, true }, { 32, true },
-		{ 34, true }, { 40, true }, { 44, true }, { 46, true }, { 48, true },
-		{ 56, true }, { 63, true },
-	};
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(classes); i++) {
-		u8 field = classes[i].dscp << 2 | 3;
-
-		KUNIT_EXPECT_EQ_MSG(test, is_urgent(test, true, ETH_P_IP, field, 0),
-				    classes[i].urgent, "IPv4, %u", classes[i].dscp);
-		KUNIT_EXPECT_EQ_MSG(test, is_urgent(test, true, ETH_P_IPV6, field, 0),
-				    classes[i].urgent, "IPv6, %u", classes[i].dscp);
-	}
-	KUNIT_EXPECT_FALSE(test, is_urgent(test, false, ETH_P_IP, 46 << 2, 0));
-	KUNIT_EXPECT_FALSE(test, is_urgent(test, true, ETH_P_ARP, 46 << 2, 0));
-	KUNIT_EXPECT_TRUE(test, is_urgent(test, true, ETH_P_80221, 0, 0));
-	KUNIT_EXPECT_TRUE(test, is_urgent(test, true, ETH_P_MPLS_UC, 0, 0));
-}
-
-/* A program may choose the user priority itself: SO_PRIORITY 256 to 263. */
-static void urgent_by_priority(struct kunit *test)
-{
-	KUNIT_EXPECT_TRUE(test, is_urgent(test, true, ETH_P_IP, 0, 256 + 6));
-	KUNIT_EXPECT_FALSE(test, is_urgent(test, true, ETH_P_IP, 46 << 2, 256 + 0));
-	KUNIT_EXPECT_FALSE(test, is_urgent(test, true, ETH_P_IP, 0, 6));
-	KUNIT_EXPECT_TRUE(test, is_urgent(test, true, ETH_P_IP, 46 << 2, 264));
-}
-
 static struct kunit_case urgent_cases[] = {
 	KUNIT_CASE(urgent_needs_no_room),
 	KUNIT_CASE(urgent_keeps_a_given_bound),
@@ -500,8 +399,6 @@ static struct kunit_case urgent_cases[] = {
 	KUNIT_CASE(urgent_at_any_time),
 	KUNIT_CASE(urgent_of_many),
 	KUNIT_CASE(urgent_question_changes_nothing),
-	KUNIT_CASE(urgent_by_dscp),
-	KUNIT_CASE(urgent_by_priority),
 	{}
 };
 
