@@ -23,6 +23,7 @@
  * it takes that of a flow that has no packets, going round. That one begins anew when it comes
  * back: CoDel as if none of its packets had been late, its window without a limit.
  */
+#include <linux/bitops.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/netdevice.h>
@@ -128,6 +129,7 @@ static struct lasack_aqm_state *lasack_aqm_take(struct lasack_queue *q,
 {
 	struct lasack_aqm *aqm = q->aqm;
 	struct lasack_aqm_state *state;
+	u32 old;
 	int i;
 
 	for (i = 0; i < LASACK_AQM_TRIES; i++) {
@@ -138,7 +140,13 @@ static struct lasack_aqm_state *lasack_aqm_take(struct lasack_queue *q,
 	}
 	if (state->flow)
 		aqm->flows[state->flow - 1].state = 0;
-	*state = (struct lasack_aqm_state) { .flow = lasack_flow_number(q, flow) + 1 };
+	/* Of all that the flow has transferred, so little is recent that 32 bits hold it. */
+	old = fls64(lasack_flow_bytes(flow) / LASACK_AQM_RECENT);
+	*state = (struct lasack_aqm_state) {
+		.flow = lasack_flow_number(q, flow) + 1,
+		.sent = flow->sent - (flow->sent >> old),
+		.received = flow->received - (flow->received >> old),
+	};
 	codel_vars_init(&state->codel);
 	lasack_aqm_of(q, flow)->state = aqm->hand + 1;
 	return state;
@@ -358,16 +366,14 @@ static void lasack_aqm_codel(struct lasack_queue *q, struct lasack_flow *flow,
 static bool lasack_aqm_is_upload(struct lasack_queue *q, const struct lasack_flow *flow)
 {
 	struct lasack_aqm_state *state;
-	u64 to, from;
+	u64 to = flow->sent, from = flow->received;
 
 	if (!q->observer || flow->shared || flow->entry.key.class == SEGMENT_TCP)
 		return false;
-	to = flow->sent;
-	from = flow->received;
 	state = lasack_aqm_state(q, flow);
 	if (state) {
-		to -= min(to, state->sent);
-		from -= min(from, state->received);
+		to = (u32)to - state->sent;
+		from = (u32)from - state->received;
 		if (to + from > LASACK_AQM_RECENT) {
 			state->sent += to / 2;
 			state->received += from / 2;

@@ -26,9 +26,9 @@ struct lasack_aqm_state {
 	struct codel_vars	codel;
 	struct lasack_window	window;
 	u32			flow;	/* whose it is: its number, counted from 1; 0: nobody's */
-	/* bytes of the flow that are too old to tell an upload */
-	u64			sent;
-	u64			received;
+	/* what the flow had sent and received, modulo 2^32, when what is recent began */
+	u32			sent;
+	u32			received;
 };
 
 struct lasack_aqm {

@@ -107,7 +107,7 @@ static void upload_makes_up_for_no_pause(struct kunit *test)
 	KUNIT_EXPECT_LE(test, vars->count, LASACK_AQM_TOLD + 1);
 }
 
-/* A VPN carried an upload of 1 GB at night; by day it carries a download, and later an upload. */
+/* A VPN carried an upload of 8 GiB at night; by day it carries a download, and later an upload. */
 static void upload_judges_by_what_is_recent(struct kunit *test)
 {
 	struct lasack_queue *q = test->priv;
@@ -120,9 +120,10 @@ static void upload_judges_by_what_is_recent(struct kunit *test)
 	lasack_aqm_set(q->aqm, 100, 1514);
 	add(test, datagram(1, 1000), 1);
 	flow = flow_of(q);
-	flow->received = 1000000000;
+	flow->received = (2ULL << 32) + 1;	/* of which 32 bits hold 1 */
 	KUNIT_EXPECT_TRUE(test, lasack_aqm_is_upload(q, flow));
 	lasack_aqm_take(q, flow);
+	KUNIT_EXPECT_TRUE(test, lasack_aqm_is_upload(q, flow));
 	for (i = 0; i < 3000 && lasack_aqm_is_upload(q, flow); i++)
 		flow->sent += 1000;
 	KUNIT_EXPECT_LT(test, i * 1000, 2 * LASACK_AQM_RECENT);
