@@ -53,6 +53,8 @@
 #define LASACK_AQM_RECENT	(1024U << 10)
 /* CoDel's count of drops: above it, it would do so at each third packet that comes in anyway. */
 #define LASACK_AQM_TOLD		4096U
+/* 1 / sqrt of it, as CoDel has it. */
+#define LASACK_AQM_TOLD_STEP	(1U << (REC_INV_SQRT_BITS - 6))
 /* RFC 5925; older kernels do not name it. */
 #define LASACK_TCPOPT_AO	29
 /* NOP, NOP, timestamps, their length: the options of an ACK that says nothing else. */
@@ -372,6 +374,9 @@ static bool lasack_aqm_is_upload(struct lasack_queue *q, const struct lasack_flo
 		return false;
 	state = lasack_aqm_state(q, flow);
 	if (state) {
+		/* Short packets are paid out of what was received: it may become less. */
+		if ((s32)((u32)from - state->received) < 0)
+			state->received = from;
 		to = (u32)to - state->sent;
 		from = (u32)from - state->received;
 		if (to + from > LASACK_AQM_RECENT) {
@@ -402,7 +407,8 @@ static void lasack_codel_slow(struct sk_buff *skb, void *context)
 /*
  * CoDel for the upload's sender, who hears of it by what comes in: no mark goes out. As nothing is
  * taken from the queue, CoDel would make up at once for all the time since it last looked. But
- * there is only one packet to tell with.
+ * there is only one packet to tell with. It also needs a step that is longer than nothing, whatever
+ * was counted while the flow was no upload.
  */
 static void lasack_aqm_slow(struct lasack_queue *q, struct lasack_flow *flow)
 {
@@ -414,9 +420,12 @@ static void lasack_aqm_slow(struct lasack_queue *q, struct lasack_flow *flow)
 	struct codel_stats stats = {};
 
 	params.ecn = false;
-	if (vars->dropping && codel_time_after(now, vars->drop_next + params.interval))
+	/* An interval away or more, in the past or in the future. */
+	if (vars->dropping && now - vars->drop_next + params.interval > 2 * params.interval)
 		vars->drop_next = now;
 	vars->count = min(vars->count, LASACK_AQM_TOLD);
+	vars->lastcount = min(vars->lastcount, vars->count);
+	vars->rec_inv_sqrt = max_t(u16, vars->rec_inv_sqrt, LASACK_AQM_TOLD_STEP);
 	codel_dequeue(&c, &c.backlog, &params, vars, &stats,
 		      lasack_codel_length, lasack_codel_arrival, lasack_codel_slow,
 		      lasack_codel_first_of_upload);

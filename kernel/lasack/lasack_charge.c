@@ -351,7 +351,7 @@ void lasack_flow_charge_acked(struct lasack_queue *q, struct lasack_flow *flow, 
 {
 	u32 deferred = lasack_flow_deferred(q, flow);
 
-	flow->pending = min_t(u64, U32_MAX, (u64)flow->pending + lasack_flow_excess(flow, bytes));
+	flow->pending = min_t(u64, S32_MAX, (u64)flow->pending + lasack_flow_excess(flow, bytes));
 	lasack_flow_charge(q, flow, &flow->received,
 			   bytes - (lasack_flow_deferred(q, flow) - deferred));
 }

@@ -46,7 +46,7 @@
 #define LASACK_SEEN_TELL	3
 /*
  * Bytes that nothing has answered for so long are not charged: a camera's of a whole night would be
- * charged at once when somebody sends it a packet.
+ * charged at once when somebody sends it a packet. Nor is its sender told of what waited before.
  */
 #define LASACK_SEEN_AGE		HZ
 
@@ -150,6 +150,8 @@ u32 lasack_observer_take(struct lasack_observer *observer,
 	seen = lasack_observer_find(set, key, station);
 	if (seen) {
 		swap(bytes, seen->bytes);
+		if (time_after32(jiffies, seen->since + LASACK_SEEN_AGE))
+			bytes = 0;
 		seen->since = jiffies;
 		seen->used = observer->clock;
 	}
@@ -172,8 +174,10 @@ void lasack_observer_slow(struct lasack_observer *observer, const struct segment
 
 	spin_lock_bh(&observer->lock);
 	seen = lasack_observer_find(lasack_observer_set(observer, key), key, station);
-	if (seen && !seen->tell)
+	if (seen && !seen->tell) {
 		seen->tell = LASACK_SEEN_TELL;
+		seen->since = jiffies;
+	}
 	spin_unlock_bh(&observer->lock);
 }
 

@@ -18,7 +18,7 @@ struct lasack_seen {
 	struct segment_key	key;
 	u64			station; /* its MAC address, as in lasack_station.c */
 	u32			bytes;	/* not charged yet */
-	u32			since;	/* when these began, jiffies */
+	u32			since;	/* when these began, or what waits was late: jiffies */
 	u32			used;	/* the observer's clock then; 0: never */
 	u8			tell;	/* its sender is told with so manyeth packet from now on */
 };

@@ -107,7 +107,7 @@ static void lasack_queue_lost(struct lasack_queue *q, struct lasack_flow *flow,
 		return;
 	}
 	next = lasack_cb(flow->head);
-	next->acked = min_t(u64, U32_MAX, (u64)next->acked + cb->acked);
+	next->acked = min_t(u64, S32_MAX, (u64)next->acked + cb->acked);
 }
 
 /* Take the first packet of a flow that has one, which is charged if it is @sent. */

@@ -107,6 +107,38 @@ static void upload_makes_up_for_no_pause(struct kunit *test)
 	KUNIT_EXPECT_LE(test, vars->count, LASACK_AQM_TOLD + 1);
 }
 
+/*
+ * What CoDel has counted of a flow while that was no upload: its count is far less than at the last
+ * time, or its step is nothing. A step at least as long as of 4097 drops in an interval is left.
+ */
+static void upload_survives_other_counts(struct kunit *test)
+{
+	struct lasack_queue *q;
+	struct codel_vars *vars;
+	u32 sent, least, i;
+
+	told_of_late_packets(test, 2400, 200, &sent);
+	q = test->priv;
+	vars = &lasack_aqm_state(q, flow_of(q))->codel;
+	for (i = 0; i < 4; i++) {
+		vars->dropping = i & 1;
+		vars->lastcount = 10000;
+		vars->rec_inv_sqrt = i / 2;
+		vars->count = 1U << 30;
+		vars->drop_next = codel_get_time();
+		comes_in(test, datagram(1, 2400));
+		add(test, datagram(1, 200), 1);
+		msleep(500);
+		lasack_queue_advance(q, ktime_get_ns());
+		serve(test);
+		least = q->aqm->codel.interval / 70;
+		KUNIT_EXPECT_LE(test, vars->lastcount, LASACK_AQM_TOLD + 1);
+		KUNIT_EXPECT_LE(test, vars->count, LASACK_AQM_TOLD + 70);
+		KUNIT_EXPECT_GE(test, codel_control_law(0, q->aqm->codel.interval,
+							vars->rec_inv_sqrt), least);
+	}
+}
+
 /* A VPN carried an upload of 8 GiB at night; by day it carries a download, and later an upload. */
 static void upload_judges_by_what_is_recent(struct kunit *test)
 {
@@ -130,6 +162,11 @@ static void upload_judges_by_what_is_recent(struct kunit *test)
 	for (i = 0; i < 1000; i++) {
 		flow->sent += 1000000;
 		lasack_aqm_is_upload(q, flow);
+	}
+	for (i = 0; i < 1000; i++) {	/* short packets, paid out of what was received */
+		flow->sent += 240;
+		flow->received -= 40;
+		KUNIT_EXPECT_FALSE(test, lasack_aqm_is_upload(q, flow));
 	}
 	for (i = 0; i < 3000 && !lasack_aqm_is_upload(q, flow); i++)
 		flow->received += 1000;
@@ -197,6 +234,7 @@ static void upload_slows_no_call(struct kunit *test)
 static struct kunit_case lasack_upload_cases[] = {
 	KUNIT_CASE(upload_slows_late_uploads),
 	KUNIT_CASE(upload_makes_up_for_no_pause),
+	KUNIT_CASE(upload_survives_other_counts),
 	KUNIT_CASE(upload_judges_by_what_is_recent),
 	KUNIT_CASE(upload_target_of_ten_seconds),
 	KUNIT_CASE(upload_thins_short_packets),
