@@ -363,7 +363,8 @@ static void lasack_aqm_codel(struct lasack_queue *q, struct lasack_flow *flow,
 /*
  * Does the other end send much more than it gets, with nobody but the two to see what is
  * acknowledged? Where both send about as much, as in a call, it is none. What waits is not charged
- * yet, but will be sent. A VPN's flow may be an upload by night and a download by day.
+ * yet, but will be sent. A VPN's flow may be an upload by night and a download by day: when much is
+ * recent, half of it no longer is.
  */
 static bool lasack_aqm_is_upload(struct lasack_queue *q, const struct lasack_flow *flow)
 {

@@ -251,12 +251,6 @@ def test_a_sleeping_stations_segments_may_be_dropped_below(run_dir: Path) -> Non
     assert validity.why_invalid(run_dir) is None
     fabricated.write(run_dir / "qdisc.json", fabricated.qdiscs("lasack", 10 + 12000 + 221))
     assert "sent 12221 packets" in (validity.why_invalid(run_dir) or "")
-    # What the queue discipline itself dropped never was below it.
-    qdiscs = fabricated.qdiscs("lasack", 10 + 12000 + 220)
-    for one in qdiscs:
-        one["drops"] = one.get("drops", 0) + 30
-    fabricated.write(run_dir / "qdisc.json", qdiscs)
-    assert "sent 12220 packets" in (validity.why_invalid(run_dir) or "")
 
 
 # First lines of the kernel's own reports, from kernel/panic.c, mm/kasan/report.c, lib/ubsan.c,

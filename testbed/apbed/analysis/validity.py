@@ -229,8 +229,7 @@ def _bypassed_qdisc(run_dir: Path) -> str | None:
     if sent <= 0:
         return f"no packet went through {end.get('kind')}; the medium got {frames} frames"
     apart = max(PACKETS_APART, SHARE_APART * frames)
-    dropped = sum(int(one.get("drops", 0)) * sign for one, sign in ((end, 1), (start, -1)))
-    kept = _withheld(run_dir, dropped - int(end.get("thinned", 0)))
+    kept = _withheld(run_dir)
     if below is not None:
         kept += below["drops"] + below["backlog_at_end"]
     if not -apart <= sent - frames <= apart + kept:
@@ -269,13 +268,13 @@ def _frames(run_dir: Path) -> int | None:
     return sum(found) if found else None
 
 
-def _withheld(run_dir: Path, dropped: int) -> int:
+def _withheld(run_dir: Path) -> int:
     """How many packets mac80211 may have dropped that it held for stations that slept.
 
     It holds 64 for each access category, the newest, for ten seconds (net/mac80211:
     STA_MAX_TX_BUFFER, STA_TX_BUFFER_EXPIRE) and counts none of those it drops. At most all
-    datagrams and all segments that did not arrive were among them, less those that the queue
-    discipline had `dropped`. No scenario sends a sleeper QUIC or files; these are not excused.
+    datagrams and all TCP segments that did not arrive were among them. Some of these the queue
+    discipline dropped, which does not tell whose its drops were. QUIC and files are not excused.
     """
     plan = read_plan(run_dir)
     if plan is None:
@@ -285,7 +284,7 @@ def _withheld(run_dir: Path, dropped: int) -> int:
     traces = read_flows(run_dir, flows)
     datagrams = sum(trace.datagrams for trace in traces if trace.plan.dir == "pulse_down")
     down = segments.by_direction(traces)["down"] or {"sent": 0, "received": 0}
-    return datagrams + max(0, int(down["sent"] - down["received"]) - max(0, dropped))
+    return datagrams + max(0, int(down["sent"] - down["received"]))
 
 
 def _object(run_dir: Path, name: str) -> Json:
