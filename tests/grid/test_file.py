@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from apbed.checkout import REPOSITORY
 from apbed.cli import main
 from apbed.errors import ApbedError
 from apbed.grid import file, supported
@@ -181,3 +182,12 @@ def test_the_profile_as_rates(
     lines = supported.hostapd_lines(run.plan, grid)
     assert basic is None or basic in lines
     assert ("ieee80211n=1" in lines) == (phy == "ht20")
+
+
+def test_a_dry_run_says_what_the_grid_cannot_do(capsys: pytest.CaptureFixture[str]) -> None:
+    """Before a node is reached, and though no kernel and no module is there."""
+    grid = ["--backend", "ssh", "--grid", str(REPOSITORY / "testbed/grids/orbit.toml"), "--dry-run"]
+    assert main(["run", "demo", *grid]) == 0
+    assert capsys.readouterr().out.count("\n") == 3
+    assert main(["run", "rrul", *grid]) == 1
+    assert "radio = 'queues'" in capsys.readouterr().err

@@ -150,7 +150,7 @@ def _made_by(origin: Origin, loads: Sequence[Load]) -> str:
     if seconds and seconds[-1] < FULL_S:
         words += (
             " In short runs TCP's windows have not grown yet. They flatter mac80211, whose "
-            "uploads take more of the air later ([rivals](rivals.md#earlier-runs))."
+            "uploads take more of the air later ([rivals](rivals.md#why-mac80211-is-as-it-is))."
         )
     if origin.missing:
         words += (

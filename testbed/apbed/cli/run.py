@@ -13,7 +13,7 @@ from typing import Any
 from apbed.analysis import report, summary
 from apbed.cli.progress import observer
 from apbed.errors import ApbedError
-from apbed.run import runner
+from apbed.run import bench, runner
 from apbed.run.executor import LOCAL, Executor, opened
 from apbed.run.machines import BACKENDS, Backend
 from apbed.scenario import catalogue, parse
@@ -26,7 +26,7 @@ examples:
   apbed run demo --set ap.qdisc='lasack limit 100' --set ap.inflight=0
   apbed run demo --backend vng --kernel 6.12
   apbed run demo --backend vng --cpus 2
-  apbed run demo --backend ssh --grid testbed/grids/desk.toml
+  apbed run demo --backend ssh --grid testbed/grids/orbit.toml
   apbed run rrul --short
   apbed run demo --executor dask://127.0.0.1:8786
   apbed run demo --dry-run
@@ -107,11 +107,14 @@ def run(args: argparse.Namespace) -> int:
     """Run the scenario; 0 when every run is valid."""
     settings = [*args.set, *([f"kernel={args.kernel}"] if args.kernel else [])]
     plan = parse.load(catalogue.find(args.scenario), settings, short=args.short)
+    backend = Backend(args.backend, args.grid, args.cpus)
     if args.dry_run:
+        if backend.grid:  # its file is all it takes; a kernel may not be there yet
+            for run in plan.runs:
+                bench.machine_of(run.kernel, backend).accept(run.plan)
         print("\n".join(run.id for run in plan.runs))
         return 0
     out: Path = args.out or Path("out") / plan.name
-    backend = Backend(args.backend, args.grid, args.cpus)
     with opened(args.executor) as executor, observer(plan, sys.stderr) as notify:
         jobs = min(_jobs(args.jobs, backend, executor), len(plan.runs))
         runner.run_all(plan, out, jobs, notify, backend, executor)

@@ -111,9 +111,14 @@ class Bench:
         )
 
 
+def machine_of(version: str, backend: Backend) -> Machine:
+    """What boots a kernel ("default": the distribution's line) of a backend."""
+    return backend.machine(None if version == "default" else version)
+
+
 def find(version: str, backend: Backend = LAB) -> Bench:
     """Everything needed to run on a kernel ("default": the distribution's line) of a backend."""
-    machine = backend.machine(None if version == "default" else version)
+    machine = machine_of(version, backend)
     modules = BUILD / "modules" / machine.modules
     found = Bench(
         machine,
