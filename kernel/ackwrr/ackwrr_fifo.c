@@ -17,6 +17,7 @@
  * ACKs of a connection are linked, the oldest first. In the FIFO of ACKs skb->prev is the
  * packet before, so that one can be taken out of the middle.
  */
+#include <linux/bits.h>
 #include <linux/minmax.h>
 #include <linux/rtnetlink.h>
 #include <linux/skbuff.h>
@@ -34,7 +35,8 @@
 /* What a packet in one of our FIFOs remembers: 20 bytes are all it has. */
 struct ackwrr_skb_cb {
 	u32	arrival;	/* order of arrival, modulo 2^32 */
-	u32	place:30,	/* of its connection, from 1; 0: none */
+	u32	place:29,	/* of its connection, from 1; 0: none */
+		reversed:1,	/* direction, as in tcp_segment */
 		listed:1,	/* among the connection's pure ACKs */
 		ack:1;		/* ack_seq is valid */
 	union {		/* in no two cache lines */
@@ -110,7 +112,8 @@ static bool ackwrr_fifo_replaces(const struct ackwrr_flow *flow, const struct tc
 	if (!seg->ack || !newest->ack || !before->ack ||
 	    (s32)(seg->ack_seq - newest->ack_seq) < 0)
 		return false;
-	from = flow->sent ? flow->last_sent : ackwrr_cb(flow->oldest_ack)->ack_seq;
+	from = flow->sent & BIT(seg->reversed) ? flow->last_sent[seg->reversed] :
+						 ackwrr_cb(flow->oldest_ack)->ack_seq;
 	return (u64)(newest->ack_seq - before->ack_seq) * most < 2ULL * (seg->ack_seq - from);
 }
 
@@ -160,6 +163,7 @@ static void ackwrr_cb_fill(struct ackwrr_sched_data *q, struct sk_buff *skb, int
 	cb->arrival = q->arrivals++;
 	cb->place = flow ? flow_table_number(q->flows.table, &flow->entry) + 1 : 0;
 	cb->listed = flow && class == ACKWRR_ACK && seg->pure_ack;
+	cb->reversed = seg->reversed;
 	cb->ack = seg->ack;
 	cb->ack_seq = seg->ack_seq;
 	if (cb->listed)
@@ -284,6 +288,7 @@ struct ackwrr_flow *ackwrr_fifo_taken(struct ackwrr_sched_data *q, int class,
 
 	moved->payload = cb->listed ? 0 : cb->payload;
 	moved->ack = cb->ack;
+	moved->reversed = cb->reversed;
 	moved->ack_seq = cb->ack_seq;
 	ackwrr_cb_leave(q, cb);
 	return ackwrr_cb_flow(q, cb);

@@ -30,7 +30,7 @@ struct ackwrr_flow {
 	u32			last_ack[2];	/* by direction of the ACK */
 	u32			candidate;	/* an ACK number that was not believed */
 	u32			unproven;	/* bytes its ACKs acknowledged, to be given back */
-	u32			last_sent;	/* the last ACK number sent */
+	u32			last_sent[2];	/* the last ACK number sent, by direction */
 	u32			released;	/* bytes on their way */
 	u64			released_at;	/* ns: of released */
 	s32			credit;		/* bytes of its turn, see ackwrr_turn.c */
@@ -39,7 +39,7 @@ struct ackwrr_flow {
 				ack_seen:2,	/* bit: last_ack[direction] is valid */
 				doubted:2,	/* bit: the candidate is of that direction */
 				strangers:3,	/* ACKs near the candidate before it */
-				sent:1;		/* last_sent is valid */
+				sent:2;		/* bit: last_sent[direction] is valid */
 	struct ackwrr_activity	activity[ACKWRR_CLASSES];
 } __aligned(256);
 

@@ -39,11 +39,8 @@
 #define ACKWRR_WINDOW		(1024U << 10)
 /* One that is still further needs so many more. */
 #define ACKWRR_STRANGERS	7
-/*
- * No more than the largest window that TCP can offer is on its way (RFC 7323, 2.3:
- * 65535 << 14 bytes).
- */
-#define ACKWRR_RELEASED_MAX	(65535U << 14)
+/* No more bytes are taken to be on their way than the clocks may differ by. */
+#define ACKWRR_RELEASED_MAX	ACKWRR_LAG_MAX
 /* So much may be given back, bytes. */
 #define ACKWRR_UNPROVEN_MAX	(1024U << 10)
 
@@ -222,7 +219,7 @@ static void ackwrr_flow_resynchronise(struct ackwrr_flow *flow, struct ackwrr_sh
 		ackwrr_turn_refund(flow, behind);
 	}
 	flow->unproven = 0;
-	flow->sent = 0;
+	flow->sent &= ~BIT(seg->reversed);
 	flow->last_ack[seg->reversed] = seg->ack_seq;
 	flow->doubted = 0;
 }
@@ -308,26 +305,34 @@ struct ackwrr_flow *ackwrr_flows_arrive(struct ackwrr_flows *flows,
 	return flow;
 }
 
-/* An ACK is sent: the station may send as many bytes as it newly acknowledges. */
-static void ackwrr_flow_release(struct ackwrr_flows *flows, struct ackwrr_share *share,
-				struct ackwrr_flow *flow, u32 ack_seq)
+/*
+ * An ACK is sent: the station may send as many bytes as it newly acknowledges.
+ * Return: these bytes.
+ */
+static u32 ackwrr_flow_release(struct ackwrr_flows *flows, struct ackwrr_share *share,
+			       struct ackwrr_flow *flow, const struct ackwrr_moved *moved)
 {
-	s32 advance = (s32)(ack_seq - flow->last_sent);
+	u8 dir = moved->reversed;
+	bool sent = flow->sent & BIT(dir);
+	s32 advance = (s32)(moved->ack_seq - flow->last_sent[dir]);
+	u32 more;
 
 	ackwrr_flow_release_ages(flow, share, flows->now);
-	if (flow->sent && advance <= 0)
-		return;
-	flow->last_sent = ack_seq;
-	if (flow->sent)
-		ackwrr_turn_charge(flow, advance);
-	if (flow->sent && ackwrr_activity_counts(&flow->activity[ACKWRR_ACK])) {
+	if (sent && advance <= 0)
+		return 0;
+	flow->last_sent[dir] = moved->ack_seq;
+	flow->sent |= BIT(dir);
+	if (!sent)
+		return 0;
+	ackwrr_turn_charge(flow, advance);
+	if (ackwrr_activity_counts(&flow->activity[ACKWRR_ACK])) {
 		ackwrr_activity_refresh(&flows->active[ACKWRR_ACK],
 					&flow->activity[ACKWRR_ACK], flows->now);
-		advance = min_t(u32, advance, ACKWRR_RELEASED_MAX - flow->released);
-		flow->released += advance;
-		ackwrr_share_charge(share, ACKWRR_ACK, advance);
+		more = min_t(u32, advance, ACKWRR_RELEASED_MAX - flow->released);
+		flow->released += more;
+		ackwrr_share_charge(share, ACKWRR_ACK, more);
 	}
-	flow->sent = 1;
+	return advance;
 }
 
 /**
@@ -336,14 +341,18 @@ static void ackwrr_flow_release(struct ackwrr_flows *flows, struct ackwrr_share 
  * @share: charged with its payload, and with what it releases
  * @flow: its connection, or NULL
  * @moved: what it moves
+ *
+ * Return: the bytes it moves: its payload, and those that its ACK newly acknowledges.
  */
-void ackwrr_flows_sent(struct ackwrr_flows *flows, struct ackwrr_share *share,
-		       struct ackwrr_flow *flow, const struct ackwrr_moved *moved)
+u32 ackwrr_flows_sent(struct ackwrr_flows *flows, struct ackwrr_share *share,
+		      struct ackwrr_flow *flow, const struct ackwrr_moved *moved)
 {
+	u32 bytes = moved->payload;
+
 	if (!flow) {
 		if (moved->payload)
 			ackwrr_share_charge(share, ACKWRR_DATA, moved->payload);
-		return;
+		return bytes;
 	}
 	if (moved->payload) {
 		ackwrr_flow_charge(flow, share, ACKWRR_DATA, moved->payload);
@@ -351,7 +360,8 @@ void ackwrr_flows_sent(struct ackwrr_flows *flows, struct ackwrr_share *share,
 					&flow->activity[ACKWRR_DATA], flows->now);
 	}
 	if (moved->ack)
-		ackwrr_flow_release(flows, share, flow, moved->ack_seq);
+		bytes += ackwrr_flow_release(flows, share, flow, moved);
+	return bytes;
 }
 
 /* Forgets all connections. No packet in our FIFOs may belong to one. */

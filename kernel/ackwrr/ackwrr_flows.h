@@ -12,6 +12,7 @@ struct ackwrr_moved {
 	u32	payload;	/* bytes */
 	u32	ack_seq;	/* valid if ack */
 	bool	ack;
+	u8	reversed;	/* direction, as in tcp_segment */
 };
 
 int ackwrr_flows_init(struct ackwrr_flows *flows);
@@ -23,8 +24,8 @@ struct ackwrr_flow *ackwrr_flows_find(const struct ackwrr_flows *flows,
 				      const struct tcp_segment *seg);
 struct ackwrr_flow *ackwrr_flows_arrive(struct ackwrr_flows *flows,
 					struct ackwrr_share *share, struct tcp_segment *seg);
-void ackwrr_flows_sent(struct ackwrr_flows *flows, struct ackwrr_share *share,
-		       struct ackwrr_flow *flow, const struct ackwrr_moved *moved);
+u32 ackwrr_flows_sent(struct ackwrr_flows *flows, struct ackwrr_share *share,
+		      struct ackwrr_flow *flow, const struct ackwrr_moved *moved);
 
 /* Was the ACK believed when the packet came? Else it would be further than the last that was. */
 static inline bool ackwrr_flow_believed(const struct ackwrr_flow *flow,

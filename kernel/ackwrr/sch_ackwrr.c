@@ -152,7 +152,8 @@ static int ackwrr_next(struct ackwrr_sched_data *q, const bool *waiting)
 	return waiting[!class] ? !class : -1;
 }
 
-static void ackwrr_served(struct ackwrr_sched_data *q, int class, struct sk_buff *skb)
+static void ackwrr_served(struct ackwrr_sched_data *q, int class, struct sk_buff *skb,
+			  bool other_waits)
 {
 	struct ackwrr_moved moved;
 	struct ackwrr_flow *flow;
@@ -172,9 +173,11 @@ static void ackwrr_served(struct ackwrr_sched_data *q, int class, struct sk_buff
 			.payload = seg.payload,
 			.ack = flow && ackwrr_flow_believed(flow, &seg),
 			.ack_seq = seg.ack_seq,
+			.reversed = seg.reversed,
 		};
 	}
-	ackwrr_flows_sent(&q->flows, &q->share, flow, &moved);
+	ackwrr_share_served(&q->share, class,
+			    ackwrr_flows_sent(&q->flows, &q->share, flow, &moved), other_waits);
 }
 
 /* A child may have packets and still give none. Then the other class is served. */
@@ -197,7 +200,7 @@ static struct sk_buff *ackwrr_choose(struct Qdisc *sch)
 		if (skb) {
 			if (q->classes[class].own_child)
 				fifo_child_prefetch(q->classes[class].child);
-			ackwrr_served(q, class, skb);
+			ackwrr_served(q, class, skb, waiting[!class]);
 			return skb;
 		}
 		waiting[class] = false;

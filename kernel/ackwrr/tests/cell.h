@@ -46,16 +46,18 @@ static void arrive(struct cell *cell, struct tcp_segment seg)
 		ackwrr_flow_settle(&cell->flows, flow);
 }
 
-static void sent(struct cell *cell, struct tcp_segment seg)
+/* Return: the bytes that it moved. */
+static u32 sent(struct cell *cell, struct tcp_segment seg)
 {
 	struct ackwrr_flow *flow = seg.syn ? NULL : ackwrr_flows_find(&cell->flows, &seg);
 	const struct ackwrr_moved moved = {
 		.payload = seg.payload,
 		.ack = flow && ackwrr_flow_believed(flow, &seg),
 		.ack_seq = seg.ack_seq,
+		.reversed = seg.reversed,
 	};
 
-	ackwrr_flows_sent(&cell->flows, &cell->share, flow, &moved);
+	return ackwrr_flows_sent(&cell->flows, &cell->share, flow, &moved);
 }
 
 /* The next ACK of upload @id, for @bytes more. */
