@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 import textwrap
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -31,6 +32,14 @@ WIDTH = 118
 SPACE = "\N{SYMBOL FOR SPACE}"
 FULL_S = 40.0  # of a run that is not a short one
 SAID = {"mac80211 airtime AQL": "mac80211 with airtime fairness and AQL"}
+STANDARDS = {  # what people call the medium's profiles
+    "hrdsss-11": "802.11b",
+    "erp-ofdm-54": "802.11g",
+    "ofdm-54": "802.11a",
+    "ht20": "802.11n",
+    "vht80": "802.11ac",
+}
+NAMED = 3  # loads that are named where more would be counted
 
 
 @dataclass(frozen=True)
@@ -38,6 +47,7 @@ class Origin:
     """Where the figures come from."""
 
     commits: Mapping[str, str]  # by scenario; those of runs, not of the page
+    phys: Mapping[str, str]  # by scenario: the profile of its medium
     commands: Sequence[str]
     date: str
     stale: frozenset[str]  # "SCENARIO/RUN": measured with other code than today's
@@ -50,13 +60,15 @@ def page(loads: Sequence[Load], origin: Origin, picture: str | None) -> str:
     told = [load for load in loads if load.comparisons()]
     parts = [
         "# verdict: what an access point runs today, beside lasack",
-        _wrap(_in_short(told)) if told else "No load has been measured with both contenders.",
+        _wrap(_in_short(told, origin))
+        if told
+        else "No load has been measured with both contenders.",
         *_not_compared(loads),
         _wrap(_made_by(origin, loads)),
         "\n".join(f"    {command}" for command in origin.commands),
     ]
     if told:
-        parts += ["## Won and lost", _wrap(HOW), _overview(told)]
+        parts += ["## Won and lost", _wrap(HOW), _by_measure(told), _overview(told, origin)]
     if picture:
         parts.append(
             f"{_wrap(PICTURE)}\n\n![Delay of the datagrams and goodput over time]({picture})"
@@ -69,8 +81,10 @@ HOW = (
     "Each seed's runs meet the same load and are compared in pairs. **won** and **lost**: every "
     "seed says so, and the means are at least 1 % apart. Otherwise it is even. The first value "
     f"is `{OURS}`'s. Each section below has all values. One seed has no interval: the next may say "
-    "otherwise. Where stations have different rates (slow-station), equal goodput and airtime "
-    "exclude each other. [Metrics](../reference/metrics.md#verdicts) says what each measure is."
+    "otherwise. In most loads the stations' packets wait in a FIFO. In those called *stations "
+    "today* they wait in the stations' own mac80211, and in *stations lasack* in a lasack there. "
+    "Where stations have different rates (slow-station), equal goodput and airtime exclude each "
+    "other. [Metrics](../reference/metrics.md#verdicts) says what each measure is."
 )
 PICTURE = (
     "What a person feels. Above: the datagrams of each second, their longest delay (grey) and the "
@@ -79,19 +93,47 @@ PICTURE = (
 )
 
 
-def _in_short(loads: Sequence[Load]) -> str:
+def _in_short(loads: Sequence[Load], origin: Origin) -> str:
     """Where it wins, where it loses, what to do then."""
-    found = [(load, one) for load in loads for one in load.comparisons()]
-    counts = {word: sum(one.outcome == word for _, one in found) for word in (WON, LOST, EVEN)}
+    found = [one for load in loads for one in load.comparisons()]
     rivals = sorted({_rival(load) for load in loads})
-    under = "one load" if len(loads) == 1 else f"{len(loads)} loads"
     return (
-        f"Beside {_and([SAID.get(one, one) for one in rivals])}, `{OURS}` wins {counts[WON]} of "
-        f"{len(found)} comparisons under {under}, loses {counts[LOST]}, and {counts[EVEN]} "
-        f"{'is' if counts[EVEN] == 1 else 'are'} even. "
-        f"**Where it wins:** {_listed(found, WON)}. **Where "
-        f"it loses:** {_listed(found, LOST)}. **What to do then:** {_advice(found)}"
+        f"Beside {_and([SAID.get(one, one) for one in rivals])}, `{OURS}` wins "
+        f"{_count(found, WON)} of {len(found)} comparisons under {_under(loads, origin)}, loses "
+        f"{_count(found, LOST)}, and {_count(found, EVEN)} "
+        f"{'is' if _count(found, EVEN) == 1 else 'are'} even. "
+        f"**Where it wins:** {_mostly(found, WON, LOST)}. **Where it loses:** "
+        f"{_mostly(found, LOST, WON)}. **What to do then:** {_advice(loads)}"
     )
+
+
+def _count(found: Sequence[Comparison], outcome: str) -> int:
+    return sum(one.outcome == outcome for one in found)
+
+
+def _under(loads: Sequence[Load], origin: Origin) -> str:
+    """How many loads, and on what kind of Wi-Fi."""
+    if len(loads) == 1:
+        return f"one load, on {_standard(loads[0], origin)}"
+    counts = Counter(_standard(load, origin) for load in loads)
+    return f"{len(loads)} loads, {_and([f'{n} on {word}' for word, n in counts.most_common()])}"
+
+
+def _standard(load: Load, origin: Origin) -> str:
+    phy = origin.phys[load.scenario]
+    return STANDARDS.get(phy, phy)
+
+
+def _mostly(found: Sequence[Comparison], outcome: str, other: str) -> str:
+    """Each measure that has this outcome under more loads than the other one, and under how many
+    of those that have the measure."""
+    words = []
+    for measure in MEASURES:
+        having = [one for one in found if one.measure is measure]
+        told = _count(having, outcome)
+        if told > _count(having, other):
+            words.append(f"{measure.name} ({told} of {len(having)})")
+    return "; ".join(words) or "no measure more often than not"
 
 
 def _not_compared(loads: Sequence[Load]) -> list[str]:
@@ -107,24 +149,30 @@ def _rival(load: Load) -> str:
     return (contender(load.rival) or load.rival.name) if load.rival else ""
 
 
-def _listed(found: Sequence[tuple[Load, Comparison]], outcome: str) -> str:
-    """Each measure with that outcome, and under how many of the loads that have it."""
-    words = []
+def _by_measure(loads: Sequence[Load]) -> str:
+    """A row for each measure: under how many loads it is won, lost, even; a few are named."""
+    rows = []
     for measure in MEASURES:
-        having = [(load, one) for load, one in found if one.measure is measure]
-        told = [load for load, one in having if one.outcome == outcome]
-        if told and len(told) == 1:
-            words.append(f"{measure.name} under {told[0].name}")
-        elif told:
-            words.append(f"{measure.name} under {len(told)} of {len(having)}")
-    return "; ".join(words) or "nowhere"
+        found = [(load, one) for load in loads for one in load.comparisons()]
+        names = {
+            word: [
+                load.name for load, one in found if one.measure is measure and one.outcome == word
+            ]
+            for word in (WON, LOST, EVEN)
+        }
+        if any(names.values()):
+            rows.append([measure.name, *(_few(one) for one in names.values())])
+    return _table(["measure", *(f"{word} under" for word in (WON, LOST, EVEN))], rows)
 
 
-def _advice(found: Sequence[tuple[Load, Comparison]]) -> str:
-    lost = [(load, one) for load, one in found if one.outcome == LOST]
-    if not lost:
+def _few(names: Sequence[str]) -> str:
+    return f"{len(names)}: {'; '.join(names)}" if 0 < len(names) <= NAMED else str(len(names))
+
+
+def _advice(loads: Sequence[Load]) -> str:
+    names = {_rival(load) for load in loads if _count(load.comparisons(), LOST)}
+    if not names:
         return "nothing was lost."
-    names = {_rival(load) for load, _ in lost}
     words = "if these measures matter most to you, "
     if any(name.startswith("mac80211") for name in names):
         words += (
@@ -163,20 +211,21 @@ def _made_by(origin: Origin, loads: Sequence[Load]) -> str:
     return words
 
 
-def _overview(loads: Sequence[Load]) -> str:
+def _overview(loads: Sequence[Load], origin: Origin) -> str:
     """A row for each load, a column for each measure that any of them has."""
     by_load = {load.name: {one.measure.name: one for one in load.comparisons()} for load in loads}
     names = [one.name for one in MEASURES if any(one.name in found for found in by_load.values())]
     rows = [
         [
             f"[{load.name}](#{_anchor(load.name)})",
+            _standard(load, origin),
             _rival(load),
             str(max(one.seeds for one in load.comparisons())),
         ]
         + [_word(by_load[load.name].get(name)) for name in names]
         for load in loads
     ]
-    return _table(["load", "beside", "seeds", *names], rows)
+    return _table(["load", "Wi-Fi", "beside", "seeds", *names], rows)
 
 
 def _word(one: Comparison | None) -> str:
@@ -198,7 +247,10 @@ def _section(load: Load, origin: Origin) -> str:
         for row in rows
     ]
     headings = [f"{one.name}{', ' + one.unit if one.unit else ''}" for one in measures]
-    about = f"{load.title}. Commit {_commit(load, origin)}. The best mean of each column is bold."
+    about = (
+        f"{load.title}. {_standard(load, origin)} (`{origin.phys[load.scenario]}`). "
+        f"Commit {_commit(load, origin)}. The best mean of each column is bold."
+    )
     text = f"## {load.name}\n{_wrap(about)}\n\n"
     text += _table(["contender", *headings], cells)
     for row in load.rows:

@@ -130,6 +130,7 @@ def _write_page(args: argparse.Namespace, loads: Sequence[Load]) -> int:
         raise ApbedError(f"{args.out} has no runs; leave out --report to make some")
     origin = verdict_page.Origin(
         commits={name: one.commit for name, one in records.items()},
+        phys={load.scenario.name: _phy(load) for load in loads},
         commands=_commands(args),
         date=time.strftime("%-d %B %Y", time.gmtime()),
         stale=frozenset(stale),
@@ -149,6 +150,11 @@ def _write_page(args: argparse.Namespace, loads: Sequence[Load]) -> int:
     for run in invalid:
         print(f"apbed: invalid: {run['id']}: {run['why_invalid']}", file=sys.stderr)
     return 1 if invalid else 0
+
+
+def _phy(load: Load) -> str:
+    """The profile of its medium; several, if it was asked for several."""
+    return ", ".join(dict.fromkeys(run.plan.medium.phy for run in load.scenario.runs))
 
 
 def _commands(args: argparse.Namespace) -> list[str]:

@@ -134,13 +134,15 @@ def test_the_committed_page_is_that_of_the_committed_records() -> None:
     assert names
     found: list[verdict.Load] = []
     commits: dict[str, str] = {}
+    phys: dict[str, str] = {}
     for name in names:
+        phys[name] = parse.load(catalogue.find(name), []).runs[0].plan.medium.phy
         known = record.read(PAGES / "verdict", name)
         assert known is not None
         found += verdict.loads(name, known.title, {"runs": list(known.runs)})
         commits[name] = known.commit
     origin: dict[str, Any] = {"commands": [], "date": "", "stale": frozenset()}
-    told = verdict_page.Origin(**origin, commits=commits, missing=0, unmeasured=())
+    told = verdict_page.Origin(**origin, commits=commits, phys=phys, missing=0, unmeasured=())
     assert without_marks((PAGES / "verdict.md").read_text()) == without_marks(
         verdict_page.page(found, told, None)
     )

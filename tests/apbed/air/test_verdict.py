@@ -228,6 +228,7 @@ def test_the_same_as_json() -> None:
 def page(loads: Sequence[verdict.Load], **changes: Any) -> str:
     known: dict[str, Any] = {
         "commits": {"game": "0123456"},
+        "phys": dict.fromkeys(("game", "rrul", "voice"), "hrdsss-11"),
         "commands": ["apbed air"],
         "date": "1 May 2026",
         "stale": frozenset(),
@@ -241,8 +242,10 @@ def test_the_page_says_what_is_lost_as_what_is_won() -> None:
     """Both stand in the paragraph at its top and in the overview, in bold, with both values."""
     text = page([load([(5.0, 0.9, 20.0)] * 2, [(6.0, 0.4, 90.0)] * 2)])
     top = " ".join(text.split("Written on")[0].split())
-    assert "**Where it wins:** down/up under game; delay p99" in top
-    assert "**Where it loses:** total under game." in top
+    assert "under one load, on 802.11b, loses 1" in top
+    assert "**Where it wins:** down/up (1 of 1); delay p99 (1 of 1)" in top
+    assert "**Where it loses:** total (1 of 1)." in top
+    assert "| total | 0 | 1: game | 0 |" in text and "| down/up | 1: game | 0 | 0 |" in text
     assert "`tc qdisc replace dev wlan0 root noqueue`" in top
     (row,) = (line for line in text.splitlines() if line.startswith("| [game](#game)"))
     assert "**won** 0.90 : 0.40" in row and "**lost** 5.00 : 6.00" in row and "even" in row
@@ -252,11 +255,21 @@ def test_the_page_says_what_is_lost_as_what_is_won() -> None:
 
 
 def test_the_loads_of_an_outcome_are_counted() -> None:
-    """Two of three loads are won: their number; one is lost: its name."""
+    """Two of three loads are won: the paragraph has these, the table has the third one, too."""
     won, more, lost = (load([(total, 1.0, 9.0)], [(6.0, 1.0, 9.0)]) for total in (7.0, 8.0, 5.0))
-    top = " ".join(page([won, more, lost]).split("Written on")[0].split())
-    assert "**Where it wins:** total under 2 of 3." in top
-    assert "**Where it loses:** total under game." in top
+    text = page([won, more, lost])
+    top = " ".join(text.split("Written on")[0].split())
+    assert "under 3 loads, 3 on 802.11b," in top
+    assert "**Where it wins:** total (2 of 3)." in top
+    assert "**Where it loses:** no measure more often than not." in top
+    assert "| total | 2: game; game | 1: game | 0 |" in text
+
+
+def test_many_loads_of_an_outcome_have_no_names() -> None:
+    """Four are counted; a profile that has no name of a standard keeps its own."""
+    text = page([load([(7.0, 1.0, 9.0)], [(6.0, 1.0, 9.0)])] * 4, phys={"game": "ht40"})
+    assert "| total | 4 | 0 | 0 |" in text
+    assert "under 4 loads, 4 on ht40," in " ".join(text.split())
 
 
 def test_all_that_are_best_are_bold() -> None:
@@ -270,8 +283,9 @@ def test_all_that_are_best_are_bold() -> None:
 
 def test_nothing_lost_needs_no_advice() -> None:
     text = page([load([(7.0, 0.9, 20.0)], [(6.0, 0.4, 90.0)])])
-    assert "**Where it loses:** nowhere. **What to do then:** nothing was lost." in " ".join(
-        text.split()
+    assert (
+        "**Where it loses:** no measure more often than not. **What to do then:** nothing was lost."
+        in " ".join(text.split())
     )
 
 
