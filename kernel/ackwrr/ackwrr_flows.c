@@ -39,7 +39,7 @@
 #define ACKWRR_WINDOW		(1024U << 10)
 /* One that is still further needs so many more. */
 #define ACKWRR_STRANGERS	7
-/* No more bytes are taken to be on their way than the clocks may differ by. */
+/* No more bytes of a connection are taken to be on their way; more are charged on arrival. */
 #define ACKWRR_RELEASED_MAX	ACKWRR_LAG_MAX
 /* So much may be given back, bytes. */
 #define ACKWRR_UNPROVEN_MAX	(1024U << 10)
@@ -307,7 +307,8 @@ struct ackwrr_flow *ackwrr_flows_arrive(struct ackwrr_flows *flows,
 
 /*
  * An ACK is sent: the station may send as many bytes as it newly acknowledges.
- * Return: these bytes.
+ * Return: these bytes; of a connection that does not count, no more than an ordinary ACK has,
+ * because anybody may say that a new connection moved much.
  */
 static u32 ackwrr_flow_release(struct ackwrr_flows *flows, struct ackwrr_share *share,
 			       struct ackwrr_flow *flow, const struct ackwrr_moved *moved)
@@ -331,8 +332,9 @@ static u32 ackwrr_flow_release(struct ackwrr_flows *flows, struct ackwrr_share *
 		more = min_t(u32, advance, ACKWRR_RELEASED_MAX - flow->released);
 		flow->released += more;
 		ackwrr_share_charge(share, ACKWRR_ACK, more);
+		return advance;
 	}
-	return advance;
+	return min_t(u32, advance, ACKWRR_TURN_LEAST);
 }
 
 /**
@@ -342,26 +344,22 @@ static u32 ackwrr_flow_release(struct ackwrr_flows *flows, struct ackwrr_share *
  * @flow: its connection, or NULL
  * @moved: what it moves
  *
- * Return: the bytes it moves: its payload, and those that its ACK newly acknowledges.
+ * Return: the bytes that its ACK newly acknowledges, as far as they are believed.
  */
 u32 ackwrr_flows_sent(struct ackwrr_flows *flows, struct ackwrr_share *share,
 		      struct ackwrr_flow *flow, const struct ackwrr_moved *moved)
 {
-	u32 bytes = moved->payload;
-
 	if (!flow) {
 		if (moved->payload)
 			ackwrr_share_charge(share, ACKWRR_DATA, moved->payload);
-		return bytes;
+		return 0;
 	}
 	if (moved->payload) {
 		ackwrr_flow_charge(flow, share, ACKWRR_DATA, moved->payload);
 		ackwrr_activity_refresh(&flows->active[ACKWRR_DATA],
 					&flow->activity[ACKWRR_DATA], flows->now);
 	}
-	if (moved->ack)
-		bytes += ackwrr_flow_release(flows, share, flow, moved);
-	return bytes;
+	return moved->ack ? ackwrr_flow_release(flows, share, flow, moved) : 0;
 }
 
 /* Forgets all connections. No packet in our FIFOs may belong to one. */

@@ -16,10 +16,10 @@
  * meanwhile. Beyond that their class is charged. So an endless stream of new connections is
  * like one more connection.
  *
- * Who says what is not true, such as that much was uploaded, can put a class ahead. So no class
- * waits for the other one for long. When the other clock has gone on by four times as much as the
- * class's last packet moved, its next packet goes. So a class keeps a quarter of its share,
- * whatever the clocks say.
+ * Who says what is not true, such as that much was uploaded, can put a class ahead. So a class
+ * whose packets wait keeps a quarter of its share, whatever the clocks say: what the other class
+ * sends meanwhile is counted, and four times what it sends itself is subtracted. If the other one
+ * has sent more, it was passed over and is next.
  *
  * The estimates follow the number of connections (ackwrr_flows.c) in bounded steps, so that no
  * single packet and no scan changes the shares at once.
@@ -32,9 +32,9 @@
 #include "ackwrr/ackwrr_share.h"
 
 /* The part of its share that a class keeps, as a divisor. */
-#define ACKWRR_PATIENCE		4
-/* Bytes a connection: more than any ACK is believed to move, so honest ones are in no hurry. */
-#define ACKWRR_PATIENCE_MAX	(256 << 10)
+#define ACKWRR_KEPT		4
+/* Bytes a connection: no class is more ahead or behind by that count, or by one packet. */
+#define ACKWRR_PASSED_MAX	(64 << 10)
 
 /* One step: a quarter of the greater at most, and at once from or to 0. */
 static u32 ackwrr_estimate_step(u32 estimate, u32 target)
@@ -117,12 +117,12 @@ void ackwrr_share_charge(struct ackwrr_share *share, int class, s64 bytes)
  * ackwrr_share_served() - a packet of a class has gone
  * @share: the clocks; charged if it is an ACK that moved next to nothing
  * @class: enum ackwrr_which
- * @bytes: that it moved, below 2^31
+ * @bytes: of the class's own kind that it moved, below 2^31
  * @other_waits: the other class had packets that could have gone
  */
 void ackwrr_share_served(struct ackwrr_share *share, int class, u32 bytes, bool other_waits)
 {
-	s64 each;
+	s64 *passed = share->passed, each, most;
 
 	if (class == ACKWRR_ACK && bytes < ACKWRR_ACK_LEAST) {
 		u32 more = ACKWRR_ACK_LEAST - bytes;
@@ -130,9 +130,12 @@ void ackwrr_share_served(struct ackwrr_share *share, int class, u32 bytes, bool 
 		ackwrr_share_run(share, class, more, ackwrr_share_each(share, class, more));
 	}
 	each = ackwrr_share_each(share, class, max_t(u32, bytes, ACKWRR_ACK_LEAST));
-	share->passed[class] = 0;
-	share->patience[class] = min_t(s64, ACKWRR_PATIENCE * each, ACKWRR_PATIENCE_MAX);
-	share->passed[!class] = other_waits ? share->passed[!class] + each : 0;
+	most = max_t(s64, each, ACKWRR_PASSED_MAX);
+	passed[class] = max(passed[class] - ACKWRR_KEPT * each, -most);
+	if (other_waits)
+		passed[!class] = min(passed[!class] + each, most);
+	else
+		passed[!class] = min_t(s64, passed[!class], 0);
 }
 
 /**

@@ -14,15 +14,14 @@
 /* Bytes per connection: the clocks never differ by more, so older differences are forgotten. */
 #define ACKWRR_LAG_MAX		(2 << 20)
 
-/* Bytes that an ACK costs its class at least: in the air it is about as long as so much data. */
+/* Bytes that an ACK costs its class at least: in the air it is as long as so much data. */
 #define ACKWRR_ACK_LEAST	640
 
 struct ackwrr_share {
 	s64	lag;		/* data's clock minus that of ACKs, bytes a connection */
 	s64	clocks[ACKWRR_CLASSES];	/* bytes one that counts has moved */
 	s64	allowance[ACKWRR_CLASSES];	/* bytes new connections may move free */
-	s64	passed[ACKWRR_CLASSES];	/* by which the other's clock went on while it waited */
-	s64	patience[ACKWRR_CLASSES];	/* more than this is too long to wait */
+	s64	passed[ACKWRR_CLASSES];	/* above 0: it was passed over; bytes a connection */
 	u64	inverse[ACKWRR_CLASSES];	/* 2^32 / connections, 0: 2^32 */
 	u64	next_step;	/* ns */
 	u32	estimates[ACKWRR_CLASSES];	/* connections * ACKWRR_ESTIMATE_ONE */
@@ -36,12 +35,12 @@ static inline bool ackwrr_share_is_shared(const struct ackwrr_share *share)
 	return share->estimates[ACKWRR_DATA] && share->estimates[ACKWRR_ACK];
 }
 
-/* The class that has waited too long, else the one that is behind; enum ackwrr_which. */
+/* The class that was passed over, else the one that is behind; enum ackwrr_which. */
 static inline int ackwrr_share_next(const struct ackwrr_share *share)
 {
 	int behind = share->lag > 0 ? ACKWRR_ACK : ACKWRR_DATA;
 
-	return share->passed[!behind] > share->patience[!behind] ? !behind : behind;
+	return share->passed[!behind] > 0 ? !behind : behind;
 }
 
 void ackwrr_share_advance(struct ackwrr_share *share, const u32 *counts, u64 now);

@@ -17,8 +17,6 @@
 
 /* Bytes of a turn: about as many as a new connection's first window (RFC 6928). */
 #define ACKWRR_QUANTUM		(16 << 10)
-/* Bytes that any ACK takes of a turn: two segments, as receivers acknowledge them (RFC 5681). */
-#define ACKWRR_TURN_LEAST	2896
 /* No connection owes more bytes. */
 #define ACKWRR_DEBT_MAX		(256 << 10)
 

@@ -5,6 +5,9 @@
 
 #include "ackwrr/ackwrr_flow.h"
 
+/* Bytes that any ACK takes of a turn: two segments, as receivers acknowledge them (RFC 5681). */
+#define ACKWRR_TURN_LEAST	2896
+
 void ackwrr_turn_join(struct ackwrr_flows *flows, struct ackwrr_flow *flow);
 struct ackwrr_flow *ackwrr_turn_next(struct ackwrr_flows *flows);
 void ackwrr_turn_taken(struct ackwrr_flow *flow);

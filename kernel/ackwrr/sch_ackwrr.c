@@ -158,6 +158,7 @@ static void ackwrr_served(struct ackwrr_sched_data *q, int class, struct sk_buff
 	struct ackwrr_moved moved;
 	struct ackwrr_flow *flow;
 	struct tcp_segment seg;
+	u32 acked;
 
 	if (!ackwrr_is_auto(q)) {
 		ackwrr_round_served(&q->round, class, gso_segments(skb));
@@ -176,8 +177,9 @@ static void ackwrr_served(struct ackwrr_sched_data *q, int class, struct sk_buff
 			.reversed = seg.reversed,
 		};
 	}
-	ackwrr_share_served(&q->share, class,
-			    ackwrr_flows_sent(&q->flows, &q->share, flow, &moved), other_waits);
+	acked = ackwrr_flows_sent(&q->flows, &q->share, flow, &moved);
+	ackwrr_share_served(&q->share, class, class == ACKWRR_ACK ? acked : moved.payload,
+			    other_waits);
 }
 
 /* A child may have packets and still give none. Then the other class is served. */

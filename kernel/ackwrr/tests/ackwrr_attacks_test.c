@@ -327,109 +327,6 @@ static void what_was_free_is_not_given_back(struct kunit *test)
 	KUNIT_EXPECT_LE(test, cell->share.lag, 256000);
 }
 
-struct contest {
-	u64	down, up;	/* bytes that moved */
-	u32	forged;		/* ACKs of the attacker that were sent */
-};
-
-/* What an attacker has: so many ACKs that wait at any time, or one every so many packets. */
-struct attacker {
-	bool	floods;
-	u32	every;
-	u32	ahead;	/* of the last one, bytes */
-};
-
-/*
- * A download and an upload always have packets that wait; each packet takes 0.6 ms, as at 20 Mb/s.
- * The attacker's ACKs go by turns with the upload's.
- */
-static void contend(struct cell *cell, const struct attacker *attacker, u32 packets,
-		    struct contest *contest)
-{
-	u32 i, lie = 5000;
-
-	for (i = 0; i < packets; i++, cell->now += 600 * NSEC_PER_USEC) {
-		struct tcp_segment seg = data(100, MSS);
-		int class = ackwrr_share_next(&cell->share);
-		u32 bytes = 0;
-
-		if (attacker->every && i % attacker->every == 0) {
-			lie += attacker->ahead;
-			arrive(cell, ack(40, lie));
-		}
-		if (class == ACKWRR_DATA) {
-			arrive(cell, seg);
-			bytes = sent(cell, seg);
-			contest->down += MSS;
-		} else if (attacker->floods && contest->forged % 2 == 0) {
-			contest->forged++;
-			arrive(cell, ack(40, lie));
-			bytes = sent(cell, ack(40, lie));
-		} else {
-			contest->forged += attacker->floods;
-			seg = next_ack(cell, 0, 2 * MSS);
-			arrive(cell, seg);
-			bytes = sent(cell, seg);
-			contest->up += 2 * MSS;
-		}
-		ackwrr_share_served(&cell->share, class, bytes, true);
-	}
-}
-
-/*
- * ACKs that are believed and that nobody ever sends on, 190,000 bytes each, 26 in a second: so
- * much no air carries. The upload keeps a quarter of what the download has.
- */
-static void a_trickle_of_acks_locks_nobody_out(struct kunit *test)
-{
-	static const struct attacker nobody = {}, trickle = { .every = 64, .ahead = 190000 };
-	struct contest honest = {}, attacked = {};
-	struct cell *cell = test->priv;
-
-	go_on(cell, 1, 1, SETTLE);
-	contend(cell, &nobody, 20000, &honest);
-	KUNIT_EXPECT_GE(test, honest.up * 100, honest.down * 95);
-	KUNIT_EXPECT_LE(test, honest.up * 100, honest.down * 105);
-	contend(cell, &trickle, 20000, &attacked);
-	KUNIT_EXPECT_GE(test, attacked.up * 4, attacked.down);
-}
-
-/*
- * Duplicate ACKs that always wait, sent by turns with the upload's. In the air each is about as
- * long as 640 bytes, so the download has as many bytes as the upload and half of these.
- */
-static void a_flood_of_acks_stops_no_download(struct kunit *test)
-{
-	static const struct attacker flood = { .floods = true };
-	struct cell *cell = test->priv;
-	struct contest contest = {};
-
-	go_on(cell, 1, 1, SETTLE);
-	contend(cell, &flood, 20000, &contest);
-	KUNIT_EXPECT_GT(test, contest.forged, 2000);
-	KUNIT_EXPECT_GE(test, contest.down * 100, (contest.up + contest.forged / 2 * 640) * 95);
-}
-
-/* With no upload beside them, they have the download's bytes in air, 640 each. */
-static void a_flood_alone_stops_no_download(struct kunit *test)
-{
-	struct cell *cell = test->priv;
-	u32 i, forged = 0, lie = 5000;
-	u64 down = 0;
-
-	go_on(cell, 1, 0, SETTLE);
-	for (i = 0; i < 20000; i++, cell->now += 600 * NSEC_PER_USEC) {
-		int class = ackwrr_share_next(&cell->share);
-		struct tcp_segment seg = class == ACKWRR_DATA ? data(100, MSS) : ack(40, lie);
-
-		arrive(cell, seg);
-		ackwrr_share_served(&cell->share, class, sent(cell, seg), true);
-		down += seg.payload;
-		forged += class == ACKWRR_ACK;
-	}
-	KUNIT_EXPECT_GE(test, down * 100, forged * 640ULL * 95);
-}
-
 /* An ACK of the other direction says nothing of this one, however far its number is. */
 static void directions_are_apart(struct kunit *test)
 {
@@ -461,9 +358,6 @@ static struct kunit_case ackwrr_attacks_cases[] = {
 	KUNIT_CASE(a_debt_is_bounded),
 	KUNIT_CASE(forged_acks_cost_no_turns),
 	KUNIT_CASE(what_was_free_is_not_given_back),
-	KUNIT_CASE(a_trickle_of_acks_locks_nobody_out),
-	KUNIT_CASE(a_flood_of_acks_stops_no_download),
-	KUNIT_CASE(a_flood_alone_stops_no_download),
 	KUNIT_CASE(directions_are_apart),
 	{}
 };
