@@ -94,7 +94,7 @@ static void go_on(struct cell *cell, u32 downs, u32 ups, u64 ns)
 }
 
 /* Within @percent of so many connections. */
-static void expect_estimates(struct kunit *test, u32 downs, u32 ups, u32 percent)
+static inline void expect_estimates(struct kunit *test, u32 downs, u32 ups, u32 percent)
 {
 	struct cell *cell = test->priv;
 	const u32 expected[] = { downs, ups };
