@@ -14,7 +14,7 @@
 /* Bytes per connection: the clocks never differ by more, so older differences are forgotten. */
 #define ACKWRR_LAG_MAX		(2 << 20)
 
-/* Bytes that an ACK costs its class at least: in the air it is as long as so much data. */
+/* Bytes that an ACK costs its class at least, for its air: as LASACK_OVERHEAD_WIFI. */
 #define ACKWRR_ACK_LEAST	640
 
 struct ackwrr_share {

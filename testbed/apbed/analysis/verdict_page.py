@@ -151,9 +151,9 @@ def _rival(load: Load) -> str:
 
 def _by_measure(loads: Sequence[Load]) -> str:
     """A row for each measure: under how many loads it is won, lost, even; a few are named."""
+    found = [(load, one) for load in loads for one in load.comparisons()]
     rows = []
     for measure in MEASURES:
-        found = [(load, one) for load in loads for one in load.comparisons()]
         names = {
             word: [
                 load.name for load, one in found if one.measure is measure and one.outcome == word
