@@ -191,11 +191,38 @@ static void first_come_is_whose_turn_it_is(struct kunit *test)
 	kfree_skb(skb);
 }
 
+/* A packet that leaves says what it said when it came: its ACK number, and of which direction. */
+static void packets_keep_their_direction(struct kunit *test)
+{
+	struct ackwrr_sched_data *q = data_of(test);
+	struct ackwrr_moved moved;
+	struct tcp_segment seg;
+	struct sk_buff *skb;
+	int class;
+	u8 dir;
+
+	for (class = 0; class < ACKWRR_CLASSES; class++) {
+		for (dir = 0; dir < 2; dir++) {
+			seg = ack(5, 1000 + dir);
+			seg.reversed = dir;
+			put(test, packet(), class, seg);
+			skb = ackwrr_fifo_dequeue(q, class);
+			KUNIT_ASSERT_NOT_NULL(test, skb);
+			ackwrr_fifo_taken(q, class, skb, &moved);
+			KUNIT_EXPECT_TRUE(test, moved.ack);
+			KUNIT_EXPECT_EQ(test, moved.ack_seq, 1000 + dir);
+			KUNIT_EXPECT_EQ(test, moved.reversed, dir);
+			kfree_skb(skb);
+		}
+	}
+}
+
 static struct kunit_case ackwrr_fifo_cases[] = {
 	KUNIT_CASE(sent_ones_are_forgotten),
 	KUNIT_CASE(only_acks_replace_acks),
 	KUNIT_CASE(only_first_acks_exceed_the_limit),
 	KUNIT_CASE(first_come_is_whose_turn_it_is),
+	KUNIT_CASE(packets_keep_their_direction),
 	{}
 };
 
