@@ -29,7 +29,12 @@ def keys(root: Path, place: Path) -> None:
 
 
 def write(
-    place: Path, nodes: Mapping[str, tuple[str, int]], kernel: str, arch: str, lease_s: int
+    place: Path,
+    nodes: Mapping[str, tuple[str, int]],
+    kernel: str,
+    arch: str,
+    lease_s: int,
+    radio_lines: str = 'country = "00"\n',
 ) -> Path:
     """The grid file and ssh's configuration for nodes by name, each at (address, port)."""
     key = " ".join((place / "host.pub").read_text().split()[:2])
@@ -39,7 +44,7 @@ def write(
     (place / "ssh_config").write_text("\n".join([*lines, "IdentitiesOnly yes", ""]))
     text = f'schema = 1\nname = "lab"\nkernel = "{kernel}"\narch = "{arch}"\n'
     text += f'directory = "/run/apbed"\nlease_s = {lease_s}\n'
-    text += 'ssh_config = "ssh_config"\n[radio]\nchannel = 1\ncountry = "00"\n'
+    text += f'ssh_config = "ssh_config"\n[radio]\nchannel = 1\n{radio_lines}'
     for name, (address, port) in nodes.items():
         number = radio(name)
         text += "[[station]]\n" if name.startswith("sta") else f"[{name}]\n"

@@ -7,6 +7,7 @@ sysctls, modules, files and processes are compared.
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,8 @@ BROKEN: dict[str, dict[str, str | None]] = {
     "refused": {
         "uname:sta1": "sta1 (192.0.2.12): it runs 6.1.0-0; the grid's kernel is 6.",
         "address": "198.51.100.1/24 is its address; the device must be idle",
+        "stranger:sta1": STA1 + "ssh does not know its host key, or knows another one; find out "
+        "why with `ssh root@192.0.2.12`; no node was changed",
     },
     "set-up": {
         "qdisc": None,
@@ -125,15 +128,21 @@ def test_every_fault_leaves_every_node_as_it_was(cases: Cases, tmp_path: Path, g
 
 @pytest.mark.slow
 def test_runs_with_keys_and_with_a_capture(cases: Cases, tmp_path: Path) -> None:
-    found = cases(ONE, "wpa2", "capture")
+    found = cases(ONE, "wpa2", "capture", "power")
     assert_as_before(found)
-    assert [case["events"] for case in found.values()] == [["done"], ["done"]]
+    assert [case["events"] for case in found.values()] == [["done"]] * 3
     for campaign in found:
         (run,) = summary.summarize(tmp_path / campaign)["runs"]
         assert run["why_invalid"] is None
         assert_no_secret(tmp_path / campaign)
     (capture,) = (tmp_path / "capture").glob("runs/*/air.pcap")
-    assert capture.stat().st_size > 10_000
+    words = ["tshark", "-r", str(capture), "-Y", "tcp.len > 1000", "-T", "fields", "-e", "ip.src"]
+    sources = subprocess.run(words, capture_output=True, text=True, check=True).stdout.split()
+    assert len(sources) > 1000 and set(sources) == {"10.1.0.11"}  # one.toml: an upload of sta1
+    (notes,) = found["power"]["notes"]
+    country = "the regulatory domain stays as it was"
+    assert [note for note in notes if country in note] == [f"ap: {country}", f"sta1: {country}"]
+    assert not [note for note in notes if "power 10 dBm" in note]
 
 
 @pytest.mark.slow

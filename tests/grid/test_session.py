@@ -11,6 +11,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ from apbed.grid.session import (
     NodeLostError,
     Session,
     clean,
+    refusal,
     ssh_words,
 )
 from tests.grid.test_file import GOOD
@@ -257,3 +259,22 @@ def test_hostile_records(line: str, tmp_path: Path) -> None:
     source.write_text(line)
     with pytest.raises(ValueError, match=r"up.jsonl line 1 is not a flow record"):
         records.to_our_clock(source, tmp_path / "out.jsonl", 1.0)
+
+
+# What ssh of OpenSSH 9.2 says at LogLevel ERROR, shortened.
+CHANGED = b"""\
+@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@
+@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @
+@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@
+Host key for router has changed and you have requested strict checking.
+Host key verification failed.
+"""
+
+
+def test_why_ssh_gave_up(grid: Grid) -> None:
+    ap = grid.nodes[0]
+    why = "ssh does not know its host key, or knows another one; find out why with "
+    assert refusal(ap, CHANGED) == why + "`ssh root@router`"
+    assert refusal(replace(ap, port=2201), CHANGED) == why + "`ssh -p 2201 root@router`"
+    said = b"ssh: connect to host router port 22: No route to host\r\n"
+    assert refusal(ap, said) == "ssh: connect to host router port 22: No route to host"

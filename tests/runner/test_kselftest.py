@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from apbed.checkout import REPOSITORY
+from apbed.kernels import cache
 
 SELFTESTS = REPOSITORY / "selftests"
 # For nftables and for suspending; tests of these are skipped in a lab kernel.
@@ -31,6 +32,29 @@ def test_every_file_is_named(folder: str, tmp_path: Path) -> None:
     assert {*programs, *files} == there - {"Makefile", "config", "settings"}
     for program in programs:
         assert os.access(SELFTESTS / folder / program, os.X_OK), program
+
+
+def test_install_copies_every_file(tmp_path: Path) -> None:
+    """`make install` of a kernel's own kselftest, with selftests/ in its place there."""
+    tree = tmp_path / "linux"
+    shutil.copytree(cache.selftests().parents[2], tree, symlinks=True)
+    there = tree / "tools" / "testing" / "selftests"
+    shutil.copytree(SELFTESTS, there / "lasack")
+    folders = sorted(path.parent.name for path in SELFTESTS.glob("*/Makefile"))
+    out = tmp_path / "installed"
+    targets = " ".join(f"lasack/{folder}" for folder in folders)
+    words = ["make", "-s", "-C", str(there), f"TARGETS={targets}", "install"]
+    subprocess.run([*words, f"INSTALL_PATH={out}"], check=True)
+    listed = set((out / "kselftest-list.txt").read_text().split())
+    for folder in folders:
+        ours = [path for path in (SELFTESTS / folder).iterdir() if path.is_file()]
+        for path in ours:
+            if path.name != "Makefile":
+                copied = out / "lasack" / folder / path.name
+                assert copied.read_bytes() == path.read_bytes(), path
+                assert os.access(copied, os.X_OK) == os.access(path, os.X_OK), path
+        if folder != "lib":  # its files are the others' own
+            assert [name for name in listed if name.startswith(f"lasack/{folder}:")], folder
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,17 @@ def clean(said: bytes | str, limit: int = 200) -> str:
     return "".join(c if c.isprintable() else "?" for c in line)[:limit]
 
 
+def refusal(node: Node, complaint: bytes) -> str:
+    """Why ssh gave up (status 255), in one line. Of a changed key its own first line is a frame."""
+    if b"Host key verification failed" not in complaint:
+        return clean(complaint)
+    port = f"-p {node.port} " if node.port != 22 else ""
+    return (
+        "ssh does not know its host key, or knows another one; find out why with "
+        f"`ssh {port}{node.user}@{node.host}`"
+    )
+
+
 def ask(grid: Grid, node: Node, command: str) -> str:
     """What one command says, without a session; NodeLostError or NodeError if it fails."""
     process = subprocess.Popen(
@@ -91,7 +102,7 @@ def ask(grid: Grid, node: Node, command: str) -> str:
             if stream:
                 stream.close()
     if process.returncode == 255:
-        raise NodeLostError(f"{where}: {clean(complaint)}")
+        raise NodeLostError(f"{where}: {refusal(node, complaint)}")
     if process.returncode:
         raise NodeError(f"{where}: {clean(complaint or said)}")
     return said.decode(errors="replace")
@@ -164,7 +175,7 @@ class Session:
         except subprocess.TimeoutExpired:
             raise self._lose(f"the upload took more than {UPLOAD_S:.0f} s") from None
         if done.returncode == 255:
-            raise self._lose(clean(done.stderr))
+            raise self._lose(refusal(self.node, done.stderr))
         if done.returncode:
             raise NodeError(f"{self.node.name}: upload failed: {clean(done.stderr)}")
 
