@@ -24,7 +24,7 @@ static const char lasack_usage[] =
 	"  limit         most packets queued, 1 to 1048576; default: 4096 with a target\n"
 	"                on Wi-Fi, without one at most 300; else the device's txqueuelen\n"
 	"  memory_limit  most memory they may use, 64k to 4294967295 bytes; default: 32m\n"
-	"  flows         flows remembered, 1 to 65535; default: 1024\n"
+	"  flows         flows remembered, 1 to 65535; default: 4096 on Wi-Fi, else 1024\n"
 	"  idle          time after which a flow without packets is forgotten,\n"
 	"                100ms to 86400s; default: 300s\n"
 	"  halflife      time in which every sum decays to half, 100ms to 86400s;\n"

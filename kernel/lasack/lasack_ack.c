@@ -11,6 +11,9 @@
  * - One that is further ahead, by a window at most, moves it as far as a near one may. So ACKs
  *   after a loss are charged too, in several steps.
  * - One that is further behind, by a window at most, moves it back.
+ * - With an observer, an ACK for more than the station has sent does not move it ahead, and is
+ *   strange, too. Otherwise who forges a few ACKs of nobody's connection would have the station
+ *   wait for all others.
  * - All others are strange: they are charged nothing, and the position stays. The last
  *   of them is the candidate. One that stands near the candidate is a vote against the position.
  *   When there is none left for the position, it moves there. This is the majority vote of
@@ -33,6 +36,7 @@
 #include "lasack/lasack_ack.h"
 #include "lasack/lasack_aqm.h"
 #include "lasack/lasack_charge.h"
+#include "lasack/lasack_observe.h"
 
 /* The default rules need one position, and the second number for the candidate. */
 #define LASACK_POSITION	0
@@ -59,15 +63,20 @@ static u32 lasack_flow_acked_paper(struct lasack_flow *flow, const struct tcp_se
 	return 0;
 }
 
+/* Of @advance bytes, what was paid and not given back when the position moved back over them. */
+static u32 lasack_flow_prepaid(const struct lasack_flow *flow, u32 advance)
+{
+	return likely(!flow->returned) ? 0 : min(advance, flow->prepaid * LASACK_REFUND_UNIT);
+}
+
 /* The ACK moves the position ahead. Return: what is to be charged of these @advance bytes. */
 static u32 lasack_flow_advance(struct lasack_flow *flow, u32 ack_seq, u32 advance)
 {
-	u32 prepaid;
+	u32 prepaid = lasack_flow_prepaid(flow, advance);
 
 	flow->last_ack[LASACK_POSITION] = ack_seq;
 	if (likely(!flow->returned))
 		return advance;
-	prepaid = min(advance, flow->prepaid * LASACK_REFUND_UNIT);
 	flow->prepaid -= lasack_refund_units(prepaid);
 	flow->returned -= min_t(u32, flow->returned, lasack_refund_units(advance));
 	if (!flow->returned)
@@ -80,16 +89,17 @@ static u32 lasack_flow_advance(struct lasack_flow *flow, u32 ack_seq, u32 advanc
  * what the ACKs cost, which were sent. That is paid: it is not charged when the position moves
  * ahead again.
  */
-static bool lasack_flow_retreat(struct lasack_queue *q, struct lasack_flow *flow, u32 ack_seq,
-				u32 behind)
+static bool lasack_flow_retreat(struct lasack_queue *q, struct lasack_flow *flow, u64 station,
+				u32 ack_seq, u32 behind)
 {
 	u32 units = lasack_refund_units(behind), part = min_t(u32, flow->refundable, units);
 
 	/*
 	 * The real ACKs are ahead by so much then: they must be within the window. And a real one
 	 * is behind all that waits: who steps back a little must not have the rest charged at once.
+	 * What is given back had been charged, so it had come. No other data may be acknowledged anew.
 	 */
-	if (behind < flow->pending ||
+	if (behind > LASACK_WINDOW || behind < flow->pending ||
 	    behind + flow->returned * LASACK_REFUND_UNIT > LASACK_WINDOW ||
 	    !lasack_flow_may_take_back(q, flow, part * LASACK_REFUND_UNIT))
 		return false;
@@ -98,6 +108,9 @@ static bool lasack_flow_retreat(struct lasack_queue *q, struct lasack_flow *flow
 	flow->returned = min_t(u32, U16_MAX, flow->returned + units);
 	flow->prepaid = min_t(u32, U16_MAX, flow->prepaid + units - part);
 	flow->last_ack[LASACK_POSITION] = ack_seq;
+	if (q->observer)
+		lasack_observer_return(q->observer, &flow->entry.key, station,
+				       min(behind, part * LASACK_REFUND_UNIT));
 	return true;
 }
 
@@ -148,11 +161,26 @@ static u32 lasack_flow_believed(const struct lasack_flow *flow)
 			 lasack_flow_ordinary(flow) : LASACK_BELIEVED);
 }
 
+/*
+ * Has the station sent what is to be charged if the position moves @advance bytes ahead? SYN and
+ * FIN count as a byte each and have none. As much as each packet is charged does not matter.
+ */
+static bool lasack_flow_has_come(const struct lasack_queue *q, const struct lasack_flow *flow,
+				 u64 station, u32 advance)
+{
+	u32 bytes = advance - lasack_flow_prepaid(flow, advance);
+
+	return !q->observer || !bytes ||
+	       lasack_observer_spend(q->observer, &flow->entry.key, station, bytes,
+				     max(q->overhead, 2U));
+}
+
 /**
  * lasack_flow_acked() - what a packet acknowledges
  * @q: the queue
  * @flow: its flow
  * @seg: what the packet is
+ * @station: where it goes; only needed with an observer
  *
  * In sequence arithmetic modulo 2^32 (RFC 9293, 3.4). The first ACK seen only says
  * where counting starts; duplicate and overtaken ACKs add nothing.
@@ -160,7 +188,7 @@ static u32 lasack_flow_believed(const struct lasack_flow *flow)
  * Return: bytes that no ACK acknowledged before, if it is believed. They are not charged yet.
  */
 u32 lasack_flow_acked(struct lasack_queue *q, struct lasack_flow *flow,
-		      const struct tcp_segment *seg)
+		      const struct tcp_segment *seg, u64 station)
 {
 	u32 advance, believed;
 
@@ -181,12 +209,14 @@ u32 lasack_flow_acked(struct lasack_queue *q, struct lasack_flow *flow,
 	}
 	advance = seg->ack_seq - flow->last_ack[LASACK_POSITION];
 	believed = lasack_flow_believed(flow);
-	if (likely(advance <= believed)) {
+	if (likely(advance <= believed && lasack_flow_has_come(q, flow, station, advance))) {
 		advance = lasack_flow_advance(flow, seg->ack_seq, advance);
 	} else if (-advance <= LASACK_OVERTAKEN ||
-		   lasack_flow_retreat(q, flow, seg->ack_seq, -advance)) {
+		   lasack_flow_retreat(q, flow, station, seg->ack_seq, -advance)) {
 		advance = 0;
-	} else if (advance <= LASACK_WINDOW && flow->pending <= LASACK_PENDING_MOST) {
+	} else if (advance > believed && advance <= LASACK_WINDOW &&
+		   flow->pending <= LASACK_PENDING_MOST &&
+		   lasack_flow_has_come(q, flow, station, believed)) {
 		return lasack_flow_advance(flow, flow->last_ack[LASACK_POSITION] + believed,
 					   believed);
 	} else {

@@ -11,6 +11,6 @@
 #define LASACK_VOTES	63
 
 u32 lasack_flow_acked(struct lasack_queue *q, struct lasack_flow *flow,
-		      const struct tcp_segment *seg);
+		      const struct tcp_segment *seg, u64 station);
 
 #endif

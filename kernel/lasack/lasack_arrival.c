@@ -8,7 +8,9 @@
  * Control packets are those that other traffic cannot do without: ARP, EAPOL, ICMPv6, DHCP,
  * DNS. Each of these kinds is one flow. Together they are served first as long as they have not
  * attained more than others have. So a flood can delay control packets only if it consists of the
- * same kind, and it cannot delay data, because all kinds have the service of one flow.
+ * same kind, and it cannot delay data, because all kinds have the service of one flow. If a
+ * station sends more to such a port than one asks, that is an upload which hides there. Its
+ * packets are of a flow as any other.
  *
  * If every place of the table is taken by a flow with packets, new flows share one. The
  * caller holds the qdisc lock.
@@ -23,6 +25,9 @@
 #include "lasack/lasack_observe.h"
 #include "lasack/lasack_order.h"
 #include "lasack/lasack_queue.h"
+
+/* Bytes of some questions to a DNS or DHCP server. */
+#define LASACK_QUESTION	1024
 
 static enum lasack_shared lasack_port_kind(__be16 port)
 {
@@ -86,6 +91,18 @@ static noinline struct lasack_flow *lasack_queue_new_flow(struct lasack_queue *q
 	return flow;
 }
 
+/* The flow of a key, a new one if need be. */
+static struct lasack_flow *lasack_queue_keyed_flow(struct lasack_queue *q,
+						   const struct segment_key *key)
+{
+	u32 hash = flow_table_hash(q->table, key);
+	struct flow_entry *entry = flow_table_find(q->table, key, hash);
+
+	if (likely(entry && (entry->busy || !flow_table_is_over(q->table, entry, q->time))))
+		return lasack_flow_of_entry(entry);
+	return lasack_queue_new_flow(q, key, hash, entry);
+}
+
 /**
  * lasack_queue_flow() - the flow a packet belongs to
  * @q: the queue
@@ -96,8 +113,6 @@ static noinline struct lasack_flow *lasack_queue_new_flow(struct lasack_queue *q
 struct lasack_flow *lasack_queue_flow(struct lasack_queue *q, const struct tcp_segment *seg)
 {
 	enum lasack_shared kind;
-	struct flow_entry *entry;
-	u32 hash;
 
 	if (seg->class != SEGMENT_TCP) {
 		kind = lasack_control_kind(q, seg);
@@ -106,11 +121,22 @@ struct lasack_flow *lasack_queue_flow(struct lasack_queue *q, const struct tcp_s
 		if (!segment_has_key(seg))
 			return lasack_shared(q, LASACK_OTHER);
 	}
-	hash = flow_table_hash(q->table, &seg->key);
-	entry = flow_table_find(q->table, &seg->key, hash);
-	if (likely(entry && (entry->busy || !flow_table_is_over(q->table, entry, q->time))))
-		return lasack_flow_of_entry(entry);
-	return lasack_queue_new_flow(q, &seg->key, hash, entry);
+	return lasack_queue_keyed_flow(q, &seg->key);
+}
+
+/* By its ports a control packet: does it answer more than one asks? Then it is an upload's. */
+static bool lasack_answers_upload(const struct lasack_queue *q, const struct sk_buff *skb,
+				  const struct tcp_segment *seg)
+{
+	u64 station = lasack_station_address(skb);
+
+	if (!q->observer || seg->class != SEGMENT_PORTS)
+		return false;
+	if (lasack_observer_untaken(q->observer, &seg->key, station) > LASACK_QUESTION)
+		return true;
+	/* What was asked is answered: many questions in a row are no upload. */
+	lasack_observer_take(q->observer, &seg->key, station);
+	return false;
 }
 
 /* A SYN of the same addresses and ports: another connection? */
@@ -222,14 +248,14 @@ static noinline void lasack_queue_rehouse(struct lasack_queue *q, struct lasack_
 static u32 lasack_queue_observe(struct lasack_queue *q, struct lasack_flow *flow,
 				const struct sk_buff *skb, const struct tcp_segment *seg)
 {
+	u64 station = q->observer ? lasack_station_address(skb) : 0;
 	u8 refunds = flow->refunds;
 	u32 acked;
 
 	if (seg->class == SEGMENT_TCP)
-		acked = lasack_flow_acked(q, flow, seg);
+		acked = lasack_flow_acked(q, flow, seg, station);
 	else
-		acked = q->observer ? lasack_observer_take(q->observer, &seg->key,
-							   lasack_station_address(skb)) : 0;
+		acked = q->observer ? lasack_observer_take(q->observer, &seg->key, station) : 0;
 	flow->reversed = seg->reversed;
 	if (acked)
 		lasack_flow_charge_acked(q, flow, acked);
@@ -254,6 +280,8 @@ struct lasack_flow *lasack_queue_add(struct lasack_queue *q, struct sk_buff *skb
 	struct lasack_flow *flow = lasack_queue_flow(q, seg);
 	u32 acked = 0;
 
+	if (unlikely(lasack_is_control(flow) && lasack_answers_upload(q, skb, seg)))
+		flow = lasack_queue_keyed_flow(q, &seg->key);
 	if (unlikely(seg->syn) && !flow->shared) {
 		if (lasack_begins_life(q, flow)) {
 			lasack_flow_new_life(q, flow);

@@ -17,6 +17,8 @@
 #include "uapi/pkt_sch_lasack.h"
 
 #define LASACK_FLOWS		1024
+/* No fewer than packets, or one station's flows could have a packet in every place. */
+#define LASACK_FLOWS_WIFI	LASACK_LIMIT_TARGET
 #define LASACK_MEMORY_LIMIT	(32 << 20)	/* bytes, as fq_codel has */
 /* RFC 4787, REQ-5: for how long a NAT should remember a mapping, at least. */
 #define LASACK_IDLE		(5 * 60 * MSEC_PER_SEC)
@@ -183,7 +185,7 @@ void lasack_config_init(struct lasack_config *config, const struct Qdisc *sch)
 	*config = (struct lasack_config) {
 		.limit = lasack_default_limit(dev, lasack_default_target(dev)),
 		.memory_limit = LASACK_MEMORY_LIMIT,
-		.flows = LASACK_FLOWS,
+		.flows = device_is_wireless(dev) ? LASACK_FLOWS_WIFI : LASACK_FLOWS,
 		.idle = LASACK_IDLE,
 		.mode = TC_LASACK_MODE_DEFAULT,
 		.fair = lasack_default_fair(dev),

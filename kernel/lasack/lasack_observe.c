@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What stations send in flows that are not TCP: it is counted, and made less.
+ * What stations send. Flows that are not TCP are counted, and made less. Of TCP it is known how
+ * much an ACK may acknowledge.
  *
  * Principle: a TCP upload is charged by the ACKs that pass through the queue. Packets of QUIC
  * or any other protocol do not say how much the station has sent. So the bytes are counted
  * when they arrive from the station. They are charged to the flow with its next packet that
- * goes out, as if that packet acknowledged them. TCP is never counted here.
+ * goes out, as if that packet acknowledged them.
+ *
+ * An ACK can be forged by anybody who can send a packet to the station. So it is believed only
+ * as far as the station has sent what it acknowledges. A counter for each connection has the
+ * bytes that came and were not acknowledged yet. Connections share counters by chance, which a
+ * keyed hash decides: there are too many of them for a forger to find a connection's. The pieces
+ * of a fragmented packet and what cannot be parsed may be of any connection of the station, so
+ * the station has a counter for them, or a TCP upload could hide in them. If no packet comes
+ * in at all, something takes them before the hook, such as tc's mirred. Then all ACKs are believed.
  *
  * Nor can anybody but its two ends read or change the windows of such an upload. If its packets
  * that go out wait for too long, lasack_aqm.c says so. Then one of the packets that come in is
@@ -28,6 +37,7 @@
  */
 #include <linux/err.h>
 #include <linux/etherdevice.h>
+#include <linux/hash.h>
 #include <linux/if_arp.h>
 #include <linux/jiffies.h>
 #include <linux/minmax.h>
@@ -38,7 +48,12 @@
 #include <net/inet_ecn.h>
 #include "lasack/lasack_flow.h"
 #include "lasack/lasack_observe.h"
+#include "lasack/lasack_state.h"
 
+/* A counter's most: no more data can be under way, and retransmissions do not add up. */
+#define LASACK_UNACKED_MOST	(2 * LASACK_WINDOW)
+/* No data waits for its ACK for longer. */
+#define LASACK_UNACKED_AGE	(60 * HZ)
 /*
  * Not the first: after a loss that is often the packet that is sent again, and everything behind it
  * waits for it.
@@ -132,6 +147,117 @@ bool lasack_observer_note(struct lasack_observer *observer,
 	return too_fast;
 }
 
+static struct lasack_unacked *lasack_observer_of_flow(struct lasack_observer *observer,
+						      const struct segment_key *key, u64 station)
+{
+	u64 hash = siphash(key, sizeof(*key), &observer->hash_key) ^ station;
+
+	return &observer->unacked[hash_64(hash, LASACK_UNACKED_BITS)];
+}
+
+/* Of what came from the station and is of no known connection. */
+static struct lasack_unacked *lasack_observer_pieces(struct lasack_observer *observer,
+						     u64 station)
+{
+	u64 hash = siphash_1u64(station, &observer->hash_key);
+
+	return &observer->pieces[hash_64(hash, LASACK_PIECES_BITS)];
+}
+
+/* What is left of old data was sent twice, or acknowledged elsewhere. It does not pile up. */
+static u32 lasack_unacked_read(const struct lasack_unacked *unacked)
+{
+	if (time_after32(jiffies, READ_ONCE(unacked->heard) + LASACK_UNACKED_AGE))
+		return 0;
+	return max(atomic_read(&unacked->bytes), 0);
+}
+
+/* Processors that add at the same time may exceed the most by a packet each. */
+static void lasack_unacked_add(struct lasack_unacked *unacked, u32 bytes)
+{
+	u32 now = jiffies, before = lasack_unacked_read(unacked);
+
+	if (!before)
+		atomic_set(&unacked->bytes, 0);
+	if (READ_ONCE(unacked->heard) != now)
+		WRITE_ONCE(unacked->heard, now);
+	if (before < LASACK_UNACKED_MOST)
+		atomic_add(min_t(u32, bytes, LASACK_UNACKED_MOST), &unacked->bytes);
+}
+
+/**
+ * lasack_observer_note_tcp() - a packet has come from a station
+ * @observer: the observer
+ * @seg: what it is
+ * @station: its MAC address
+ * @length: bytes of it
+ *
+ * Counts data of TCP, and what may be such data. Also called for every other packet.
+ */
+void lasack_observer_note_tcp(struct lasack_observer *observer, const struct tcp_segment *seg,
+			      u64 station, u32 length)
+{
+	u32 now = jiffies;
+
+	if (READ_ONCE(observer->heard) != now)
+		WRITE_ONCE(observer->heard, now);
+	if (seg->class == SEGMENT_TCP) {
+		if (seg->payload)
+			lasack_unacked_add(lasack_observer_of_flow(observer, &seg->key, station),
+					   seg->payload);
+	} else if (!segment_has_key(seg) ||
+		   (seg->class == SEGMENT_FRAGMENT && seg->key.protocol != IPPROTO_UDP)) {
+		lasack_unacked_add(lasack_observer_pieces(observer, station), length);
+	}
+}
+
+/* Has nothing been heard for a second? The clock wraps: what is long ago stays so. */
+static bool lasack_observer_is_deaf(struct lasack_observer *observer)
+{
+	if (!time_after32(jiffies, READ_ONCE(observer->heard) + LASACK_SEEN_AGE))
+		return false;
+	WRITE_ONCE(observer->heard, jiffies - 2 * LASACK_SEEN_AGE);
+	return true;
+}
+
+/**
+ * lasack_observer_spend() - an ACK acknowledges data of TCP
+ * @observer: the observer
+ * @key: of the flow
+ * @station: where the ACK goes
+ * @bytes: how much it acknowledges
+ * @slack: so much may be missing
+ *
+ * The caller is the only one who spends. If the data has come, no other ACK may acknowledge it.
+ *
+ * Return: whether the station has sent so much, or nothing has been heard for a second.
+ */
+bool lasack_observer_spend(struct lasack_observer *observer, const struct segment_key *key,
+			   u64 station, u32 bytes, u32 slack)
+{
+	struct lasack_unacked *own = lasack_observer_of_flow(observer, key, station), *pieces;
+	u32 part = min(bytes, lasack_unacked_read(own)), rest = bytes - part, more;
+
+	if (unlikely(rest > 0)) {
+		if (lasack_observer_is_deaf(observer))
+			return true;
+		pieces = lasack_observer_pieces(observer, station);
+		more = min(rest, lasack_unacked_read(pieces));
+		if (rest - more > slack)
+			return false;
+		atomic_sub(more, &pieces->bytes);
+	}
+	atomic_sub(part, &own->bytes);
+	return true;
+}
+
+/* What ACKs have acknowledged was forged: another one may acknowledge these @bytes. */
+void lasack_observer_return(struct lasack_observer *observer, const struct segment_key *key,
+			    u64 station, u32 bytes)
+{
+	lasack_unacked_add(lasack_observer_of_flow(observer, key, station), bytes);
+}
+
 /**
  * lasack_observer_take() - what has come since the flow's last packet out, and not too long ago
  * @observer: the observer
@@ -155,6 +281,21 @@ u32 lasack_observer_take(struct lasack_observer *observer,
 		seen->since = jiffies;
 		seen->used = observer->clock;
 	}
+	spin_unlock_bh(&observer->lock);
+	return bytes;
+}
+
+/* What lasack_observer_take() would take. */
+u32 lasack_observer_untaken(struct lasack_observer *observer, const struct segment_key *key,
+			    u64 station)
+{
+	struct lasack_seen *seen;
+	u32 bytes = 0;
+
+	spin_lock_bh(&observer->lock);
+	seen = lasack_observer_find(lasack_observer_set(observer, key), key, station);
+	if (seen && !time_after32(jiffies, seen->since + LASACK_SEEN_AGE))
+		bytes = seen->bytes;
 	spin_unlock_bh(&observer->lock);
 	return bytes;
 }
@@ -207,10 +348,12 @@ unsigned int lasack_observer_hook(void *priv, struct sk_buff *skb,
 				  const struct nf_hook_state *state)
 {
 	struct lasack_observer *observer = priv;
+	u64 sender = lasack_observer_sender(skb);
 	struct tcp_segment seg;
 
 	tcp_segment_parse_received(skb, &seg);
-	if (likely(!lasack_observer_note(observer, &seg, lasack_observer_sender(skb))))
+	lasack_observer_note_tcp(observer, &seg, sender, skb->len);
+	if (likely(!lasack_observer_note(observer, &seg, sender)))
 		return NF_ACCEPT;
 	return lasack_observer_mark(skb) ? NF_ACCEPT : NF_DROP;
 }
@@ -223,6 +366,7 @@ struct lasack_observer *lasack_observer_alloc(void)
 	if (!observer)
 		return NULL;
 	spin_lock_init(&observer->lock);
+	observer->heard = jiffies - 2 * LASACK_SEEN_AGE;
 	get_random_bytes(&observer->hash_key, sizeof(observer->hash_key));
 	return observer;
 }

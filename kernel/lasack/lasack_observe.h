@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What stations send in flows that are not TCP: counted, and made less. See lasack_observe.c.
+ * What stations send: flows that are not TCP are counted and made less, and of TCP it is known
+ * what an ACK may acknowledge. See lasack_observe.c.
  */
 #ifndef LASACK_OBSERVE_H
 #define LASACK_OBSERVE_H
 
+#include <linux/atomic.h>
 #include <linux/netdevice.h>
 #include <linux/netfilter.h>
 #include <linux/siphash.h>
@@ -13,6 +15,8 @@
 
 #define LASACK_SEEN_SETS	256
 #define LASACK_SEEN_WAYS	4
+#define LASACK_UNACKED_BITS	14
+#define LASACK_PIECES_BITS	10
 
 struct lasack_seen {
 	struct segment_key	key;
@@ -21,6 +25,12 @@ struct lasack_seen {
 	u32			since;	/* when these began, or what waits was late: jiffies */
 	u32			used;	/* the observer's clock then; 0: never */
 	u8			tell;	/* its sender is told with so manyeth packet from now on */
+};
+
+/* Of TCP: bytes that have come and that no ACK has acknowledged yet. */
+struct lasack_unacked {
+	atomic_t	bytes;
+	u32		heard;	/* when the last ones came: jiffies */
 };
 
 /* Of all packets that came in. */
@@ -40,6 +50,10 @@ struct lasack_observer {
 	u32			clock;	/* packets that came in */
 	struct lasack_observed	sum;
 	struct lasack_seen	seen[LASACK_SEEN_SETS][LASACK_SEEN_WAYS];
+	/* without the lock: */
+	u32			heard;	/* when a packet came: jiffies */
+	struct lasack_unacked	unacked[1 << LASACK_UNACKED_BITS]; /* by connection */
+	struct lasack_unacked	pieces[1 << LASACK_PIECES_BITS]; /* by station, of any connection */
 };
 
 struct lasack_observer *lasack_observer_alloc(void);
@@ -49,6 +63,14 @@ bool lasack_observer_note(struct lasack_observer *observer, const struct tcp_seg
 			  u64 station);
 u32 lasack_observer_take(struct lasack_observer *observer, const struct segment_key *key,
 			 u64 station);
+u32 lasack_observer_untaken(struct lasack_observer *observer, const struct segment_key *key,
+			    u64 station);
+void lasack_observer_note_tcp(struct lasack_observer *observer, const struct tcp_segment *seg,
+			      u64 station, u32 length);
+bool lasack_observer_spend(struct lasack_observer *observer, const struct segment_key *key,
+			   u64 station, u32 bytes, u32 slack);
+void lasack_observer_return(struct lasack_observer *observer, const struct segment_key *key,
+			    u64 station, u32 bytes);
 void lasack_observer_slow(struct lasack_observer *observer, const struct segment_key *key,
 			  u64 station);
 void lasack_observer_read(struct lasack_observer *observer, struct lasack_observed *seen);

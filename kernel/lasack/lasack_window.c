@@ -26,6 +26,8 @@
 #include "lasack/lasack_window.h"
 
 #define LASACK_WINDOW_SHIFT_MAX	14	/* RFC 7323, 2.3 */
+/* No ACK waits for longer: a minute, in units of 2^10 ns. */
+#define LASACK_WINDOW_SOON	(1U << 26)
 /* When it is limited first: so much more than what waiting ACKs acknowledge. */
 #define LASACK_WINDOW_MARGIN	(32U << 10)
 
@@ -104,7 +106,8 @@ void lasack_window_adjust(struct lasack_window *w, u32 now, u32 waited, u32 targ
 		w->limit = behind + LASACK_WINDOW_MARGIN;
 		w->waited = waited;
 	} else {
-		if ((s32)(now - w->next) < 0)
+		/* The clock wraps: after half an hour without ACKs what is past seems to come. */
+		if (w->next - now - 1 < LASACK_WINDOW_SOON)
 			return;
 		w->limit = max(least, w->limit + lasack_window_step(w, target, behind, least));
 	}

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from access_point import Cell, cell
+from arguments import known, refuse
 from ktap import Ktap
 from lab_network import Broken
 
@@ -24,7 +25,9 @@ class Absent(Exception):  # noqa: N818 - no error of the program
 
 def run_setups(setups: Mapping[str, Setup], holds: str, arguments: Sequence[str]) -> int:
     """The arguments are HWSIM and the names of set-ups, none for all. Return: the exit status."""
-    hwsim, names = arguments[0], arguments[1:] or list(setups)
+    if not arguments:
+        refuse("say mac80211_hwsim, or the path of its module, and then which set-ups")
+    hwsim, names = arguments[0], known("set-up", arguments[1:], setups)
     missing = [program for program in PROGRAMS if not shutil.which(program)]
     ktap = Ktap(len(names), nested=True)
     for name in names:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import ack_skip
+from arguments import known
 from ktap import Ktap, skip_all
 from lab_network import Broken
 from tcp_peer import exact_timers, open_tun
@@ -33,21 +34,29 @@ class Absent(Exception):  # noqa: N818 - no error of the program
 
 Test = Callable[[Link], None]
 
+VARIANTS = [(family, gro) for family in (socket.AF_INET, socket.AF_INET6) for gro in (False, True)]
+ROW = 8  # tests that differ in one number only follow each other; the next row differs in another
+
+
+def variant_of_turn(number: int) -> tuple[socket.AddressFamily, bool]:
+    """Address family and GRO of that test if each has one link only.
+
+    Each row begins one link later, or a column would have the same one in all of them.
+    """
+    return VARIANTS[(number + number // ROW) % len(VARIANTS)]
+
 
 def run_over_links(tests: Sequence[tuple[str, Test]]) -> int:
     """Each test, or those named on the command line, by IPv4 and IPv6, without and with GRO."""
+    turns = "--turns" in sys.argv
+    wanted = known("test", [word for word in sys.argv[1:] if word != "--turns"], dict(tests))
     if reason := ack_skip.why_not():
         return skip_all(reason)
-    variants = [
-        (family, gro) for family in (socket.AF_INET, socket.AF_INET6) for gro in (False, True)
-    ]
-    turns = "--turns" in sys.argv
-    wanted = [word for word in sys.argv[1:] if word != "--turns"]
     cases = [
         (name, run, family, gro)
-        for index, (family, gro) in enumerate(variants)
+        for family, gro in VARIANTS
         for number, (name, run) in enumerate(tests)
-        if (not wanted or name in wanted) and (not turns or number % len(variants) == index)
+        if name in wanted and (not turns or variant_of_turn(number) == (family, gro))
     ]
     ktap = Ktap(len(cases))
     exact_timers()

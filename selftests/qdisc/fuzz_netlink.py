@@ -28,6 +28,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
 
 import lab_network
+from arguments import known, whole
 from ktap import Ktap
 from lab_network import DEVICE, Broken
 from qdisc_kinds import KINDS, TOGETHER
@@ -203,9 +204,9 @@ def fuzz(kind: str, requests: int, seed: int, ifindex: int) -> str:
 
 def main(arguments: Sequence[str]) -> int:
     """Each kind in turn, a KTAP line each. Exit status: 1 if one of them failed."""
-    requests = int(arguments[0]) if arguments else 100000
-    seed = int(arguments[1]) if arguments[1:] else 1
-    kinds = list(arguments[2:]) or list(KINDS)
+    requests = whole("REQUESTS", arguments[0]) if arguments else 100000
+    seed = whole("SEED", arguments[1]) if arguments[1:] else 1
+    kinds = known("kind", arguments[2:], KINDS)
     ifindex = lab_network.build(RATE)
     ktap = Ktap(len(kinds), nested=True)
     ktap.comment(f"seed {seed}")

@@ -25,6 +25,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
 
 import lab_network
+from arguments import known, whole
 from ktap import Ktap
 from lab_network import DEVICE, Broken, counts, tc
 from random_changes import CHANGES
@@ -89,7 +90,7 @@ class Operations:
         self._ifindex = lab_network.build_stopping() if stopping else lab_network.build(RATE)
         self._given_back = lab_network.GIVEN_BACK if stopping else 0
         trees = STOPPING if stopping else TREES
-        self._trees = {one: trees[one] for one in names or trees}
+        self._trees = {one: trees[one] for one in names}
         self.came_back = 0
         self.traffic = Traffic(DEVICE, rng)
         self._filters = 0
@@ -281,10 +282,11 @@ def main(arguments: Sequence[str]) -> int:
     """All steps, or up to the first that breaks something. Exit status: 1 then."""
     stopping = arguments[:1] == ["--stopping"]
     words = arguments[1:] if stopping else arguments
-    steps = int(words[0]) if words else 10000
-    seed = int(words[1]) if words[1:] else 1
+    steps = whole("STEPS", words[0]) if words else 10000
+    seed = whole("SEED", words[1]) if words[1:] else 1
+    names = known("tree", words[2:], STOPPING if stopping else TREES)
     rng = random.Random(seed)
-    operations = Operations(Rtnetlink(), rng, stopping, words[2:])
+    operations = Operations(Rtnetlink(), rng, stopping, names)
     weights: dict[Callable[[], str], int] = {
         operations.change: 60, operations.replace: 12, operations.refused: 10,
         operations.down_up: 4, operations.filters: 4, operations.rebuild: 2,

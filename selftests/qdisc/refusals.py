@@ -26,6 +26,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
 
 import lab_network
+from arguments import known
 from ktap import Ktap
 from lab_network import DEVICE, Broken
 from qdisc_kinds import KINDS, TOGETHER, Option
@@ -157,10 +158,11 @@ def message_cases(subject: Subject, options: Sequence[Option]) -> Iterator[Case]
 
 def main(kinds: Sequence[str]) -> int:
     """A KTAP line for each mistake. Exit status: 1 if one of them failed."""
+    kinds = known("kind", kinds, KINDS)
     netlink = Rtnetlink()
     ifindex = lab_network.build(RATE)
     ktap = Ktap(nested=True)
-    for kind in kinds or list(KINDS):
+    for kind in kinds:
         subject = Subject(kind, netlink, ifindex)
         for way, cases in (("tc", tc_cases), ("netlink", message_cases)):
             for what, ask, parts in cases(subject, KINDS[kind]):

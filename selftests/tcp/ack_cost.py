@@ -7,7 +7,9 @@ and a patched kernel move the same bytes at the same time, and only the ratio wi
 is used: what else the machine does meets both. Each segment is
 one packet (no GSO, no GRO), so that every one passes the decisions about its ACK. The time of a
 boot without a transfer is taken off. The confidence interval is the order statistics' own of a
-median (David and Nagaraja, Order Statistics, 7.1): it assumes no distribution.
+median (David and Nagaraja, Order Statistics, 7.1): it assumes no distribution. It fails if all of
+the interval is above MOST, and also if it is wider than UNDECIDED, as it then tells nothing: on a
+busy machine, or of too few or too short transfers.
 
 Usage: ack_cost.py [--kernel V] [--pairs N] [--megabytes M] [--skip K] [--against stock|patched]
 """
@@ -34,6 +36,10 @@ CONNECTION_MB = 64
 # Of stock's processor time. What is added where it is off, some 20 instructions for a segment that
 # takes 3 us, is less than this.
 MOST = 1.01
+# Width of the interval, so that what passes costs 3 % at most. On a busy machine, 12 ratios of one
+# kernel beside itself had a standard deviation of 0.023, which makes it 0.019 wide of 40 pairs.
+UNDECIDED = 0.02
+CONFIDENCE = 0.95  # fewer than six pairs never have it
 SO_RCVBUFFORCE, RECEIVE_BUFFER = 33, 1 << 26
 
 
@@ -103,25 +109,40 @@ def pair_s(number: int, kernel: str, megabytes: int, kinds: list[tuple[str, int]
     return [cpu_s(processes[i]) for i in (0, 1)]
 
 
-def median_interval(sample: list[float], confidence: float = 0.95) -> tuple[float, float, float]:
+def median_interval(sample: list[float]) -> tuple[float, float, float]:
     """The two order statistics that hold the median at least so often, and how often."""
     ordered, n = sorted(sample), len(sample)
     outside = 0.0
     low = 0
     while low < n // 2:
         more = outside + 2 * comb(n, low) / 2**n
-        if more > 1 - confidence:
+        if more > 1 - CONFIDENCE:
             break
         outside, low = more, low + 1
     low = max(low - 1, 0)
     return ordered[low], ordered[n - 1 - low], 1 - (outside or 2 / 2**n)
 
 
+def judge(ratios: list[float]) -> tuple[str, list[str]]:
+    """The figures, and what does not hold."""
+    low, high, sure = median_interval(ratios)
+    figures = f"median {statistics.median(ratios):.4f}, {low:.4f} to {high:.4f}"
+    figures += f" with {100 * sure:.0f} % confidence, {len(ratios)} pairs"
+    wrong = []
+    if sure < CONFIDENCE:
+        wrong.append("undecided: too few pairs")
+    elif low > MOST:
+        wrong.append(f"it costs more than {MOST:g}")
+    elif high - low > UNDECIDED:
+        wrong.append(f"undecided: {high - low:.4f} wide, more than {UNDECIDED:g}")
+    return figures, wrong
+
+
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--kernel", default="6.1")
-    parser.add_argument("--pairs", type=int, default=10)
-    parser.add_argument("--megabytes", type=int, default=512)
+    parser.add_argument("--pairs", type=int, default=40)
+    parser.add_argument("--megabytes", type=int, default=2048)
     parser.add_argument("--skip", type=int, default=0)
     parser.add_argument("--against", choices=("stock", "patched"), default="stock")
     parser.add_argument("--guest", action="store_true", help=argparse.SUPPRESS)
@@ -139,11 +160,11 @@ def main() -> int:
         before, after = (s - boot_s for s in pair_s(number, args.kernel, args.megabytes, kinds))
         ratios.append(after / before)
         ktap.comment(f"{after:.3f} s / {before:.3f} s = {ratios[-1]:.4f}")
-    low, high, sure = median_interval(ratios)
-    figures = f"median {statistics.median(ratios):.4f}, {low:.4f} to {high:.4f}"
-    figures += f" with {100 * sure:.0f} % confidence, {args.pairs} pairs"
     ktap.comment(f"boot {boot_s:.2f} s, taken off each")
-    ktap.result(low <= MOST, f"not shown to cost more than {MOST:g} of stock: {figures}")
+    figures, wrong = judge(ratios)
+    ktap.result(
+        not wrong, f"not shown to cost more than {MOST:g} of {args.against}", figures, *wrong
+    )
     return ktap.end()
 
 

@@ -36,11 +36,8 @@ RTT_S = 0.1
 GAP_S = 0.0005  # between segments
 WARM_UP = 600  # segments: the window is open, a round trip measured, skipping begun
 WINDOW = 150_000  # bytes
-QUICK = 20  # more ACKs than quickack mode has at most (TCP_MAX_QUICKACKS is 16)
 # What the machine itself may take; outside the lab's virtual time that is more.
 AT_ONCE_S = float(os.environ.get("AT_ONCE_US", "20")) * 1e-6
-JITTER_S = 200e-6  # slack of the hold timer: tcp_comp_sack_slack_ns, and the script's own
-
 
 SO_RCVBUFFORCE, TCP_ACK_SKIP = 33, 64
 

@@ -192,12 +192,18 @@ def no_timestamps(link: Link) -> None:
     """No round trip is known before a window has come; then it is, and no ACK waits longer."""
     configure(skip=3)
     with connection(link, window=40_000, timestamps=False) as (peer, _):
-        got = steady(peer)
-        expect(1 < got <= 8, f"{got:.2f} segments per ACK")
+        at = stream(peer, 0, WARM_UP)
+        got = per_ack(peer, at, 600)
+        expect(abs(got / 8 - 1) < 0.02, f"{got:.2f} segments per ACK")
+        at += 600
+        owed = at - peer.received[-1].ack // MSS
+        at = stream(peer, at, (6 - owed) % 8)  # six since the last ACK: one is withheld
         since = time.monotonic()
         peer.wait(0.3)
         late = [r.time - since for r in peer.received if r.time > since]
-        expect(all(t < 0.04 + TICK_S for t in late), f"an ACK came after {late}")
+        expect(len(late) == 1, f"{len(late)} ACKs once the sender stops")
+        expect(peer.received[-1].ack == at * MSS, "something is left unacknowledged")
+        expect(late[0] < 0.04 + TICK_S, f"an ACK came after {late[0]:.3f} s")
 
 
 @test

@@ -31,6 +31,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
 
 import ack_skip
+from arguments import refuse, whole
 from ktap import Ktap, skip_all
 from tcp_path import Link, Skip, Transfer, build, configure, drop_every, periods, shape, transfer
 
@@ -166,19 +167,31 @@ def judge_all(everything: Mapping[int, Sequence[Transfer]]) -> Iterable[tuple[st
             yield f"{what} skip {skip}", figures, not more_than_chance(by_skip[0], by_skip[skip])
 
 
+def to_skip(text: str) -> tuple[int, ...]:
+    """Of ACKs to skip. All others are compared with the first, which is 0."""
+    skips = tuple(whole("each of --skips", word) for word in text.split(","))
+    if skips[0]:
+        refuse(f"the first of --skips is 0, which the others are compared with, not {skips[0]}")
+    return skips
+
+
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--quick", action="store_true", help="a few cells, skip 0 and 7")
-    parser.add_argument("--skips", default="0,1,3,7", help="numbers of ACKs to skip (%(default)s)")
+    parser.add_argument(
+        "--skips", default="0,1,3,7", help="numbers of ACKs to skip, first 0 (%(default)s)"
+    )
     parser.add_argument("--seeds", type=int, help="transfers per number, instead of the cell's")
     parser.add_argument("--after", type=int, default=64, help="tcp_ack_skip_after (%(default)s)")
     parser.add_argument("words", nargs="*", metavar="WORD", help="cells whose names have all")
     args = parser.parse_args()
-    if reason := ack_skip.why_not():
-        return skip_all(reason)
-    skips = (0, 7) if args.quick else tuple(map(int, args.skips.split(",")))
+    skips = (0, 7) if args.quick else to_skip(args.skips)
     chosen = list(quick(cells()) if args.quick else cells())
     chosen = [cell for cell in chosen if set(args.words) <= set(cell.name.split())]
+    if not chosen:
+        refuse(f"no cell has all of {' '.join(args.words)}")
+    if reason := ack_skip.why_not():
+        return skip_all(reason)
     if args.seeds:
         chosen = [replace(cell, seeds=args.seeds) for cell in chosen]
     build()

@@ -9,6 +9,7 @@ import pytest
 
 from apbed.bench import figures, iperf, measure
 from apbed.bench.cells import HARNESS, REFERENCE, Cell, all_cells, quick_cells, words
+from apbed.cli import main
 from apbed.errors import ApbedError
 
 CELL = Cell("100 flows, no hash", 100)
@@ -89,9 +90,19 @@ def test_remembered_flows_are_compared_with_as_many_queues() -> None:
         assert has_its_own is (cell not in remembered)
 
 
+def limit(discipline: str, cell: Cell) -> int:
+    """The limit in packets that tc is given."""
+    given = words(discipline, cell).split()
+    return int(given[given.index("limit") + 1])
+
+
+@pytest.mark.parametrize("discipline", ["pfifo", "sfq", "fq", REFERENCE, "lasack", "ackwrr"])
 @pytest.mark.parametrize("cell", all_cells(), ids=lambda cell: cell.name)
-def test_no_discipline_drops_unless_the_cell_is_about_drops(cell: Cell) -> None:
-    room = cell.limit - cell.depth * (16 if cell.gso else 1)
+def test_limits_have_room_for_a_batch_unless_the_cell_is_about_drops(
+    cell: Cell, discipline: str
+) -> None:
+    """Beyond what stays queued; of a GSO packet each of its 16 segments may count."""
+    room = limit(discipline, cell) - cell.depth * (16 if cell.gso else 1)
     assert room == 0 if cell.overload else room >= 64 + 64  # a batch, and what is below
 
 
@@ -103,14 +114,55 @@ def test_names_are_unique() -> None:
 
 def test_throughput_ratio() -> None:
     lines = ["iperf on 0 1000", "iperf on 1 400", "iperf off 0 500", "iperf off 1 500"]
-    on, off = iperf.parse([REFERENCE, "lasack"], [*lines, "done x"])[1::2]
+    on, off = iperf.parse([REFERENCE, "lasack"], 1, [*lines, "done x"])[1::2]
     assert (on.gso, on.mbps.median, on.ratio.median) == (True, 0.4, 0.4)
     assert (off.gso, off.ratio.median) == (False, 1.0)
 
 
 def test_throughput_of_a_guest_that_does_not_end() -> None:
     with pytest.raises(ApbedError, match="did not end"):
-        iperf.parse([REFERENCE], ["iperf on 0 1000"])
+        iperf.parse([REFERENCE], 1, ["iperf on 0 1000"])
+
+
+@pytest.mark.parametrize("said", ["iperf off 1 ", "iperf off 1 0", "iperf off 1 [ 12.3] Oops"])
+def test_an_iperf3_that_fails_in_one_round_is_an_error(said: str) -> None:
+    whole = [f"iperf {gso} {kind} 500" for gso in ("on", "off") for kind in (0, 1)]
+    assert iperf.parse([REFERENCE, "lasack"], 2, [*whole, *whole, "done x"])
+    with pytest.raises(ApbedError, match=r'"lasack", GSO off: 1 of 2 rounds; its console says why'):
+        iperf.parse([REFERENCE, "lasack"], 2, [*whole, *whole[:3], said, "done x"])
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["--kinds", "lasack;cake;lasack"], '--kinds: "lasack" is there twice'),
+        (["--iperf", "--kinds", "cake;cake"], '--kinds: "cake" is there twice'),
+        (["--kinds", "bench"], '--kinds: "bench" is what the others are measured with'),
+        (["--cells", f"{CELL.name};{CELL.name}"], f'--cells: "{CELL.name}" is there twice'),
+        (["--cells", "a"], 'no cell "a": `apbed bench --list` has their names'),
+        (["--cpus", "2"], "--cpus: expected only with --iperf"),
+        (["--instructions", "--cpus", "2"], "--cpus: expected without --instructions"),
+        (["--instructions", "--kernel", "6.1"], "--kernel: expected without --instructions"),
+        (["--iperf", "--kernel", "6.1"], "--kernel: expected without --iperf"),
+        (["--iperf", "--cells", CELL.name], "--cells: expected without --iperf"),
+        (["--iperf", "--instructions"], "--instructions: expected without --iperf"),
+        (["--list", "--quick"], "--quick: expected without --list"),
+    ],
+)
+def test_what_changes_nothing_is_refused_before_it_is_measured(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], line: str
+) -> None:
+    assert main(["bench", *words, "--out", str(tmp_path / "out")]) == 1
+    assert capsys.readouterr().err == f"apbed: {line}\n"
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("option", ["--rounds", "--cpus"])
+@pytest.mark.parametrize("word", ["0", "-1", "two"])
+def test_there_is_at_least_one(capsys: pytest.CaptureFixture[str], option: str, word: str) -> None:
+    with pytest.raises(SystemExit):
+        main(["bench", "--iperf", option, word])
+    assert f"{option}: '{word}': expected a whole number of at least 1" in capsys.readouterr().err
 
 
 def test_lab_kernel_serves_what_is_offered(tmp_path: Path) -> None:
@@ -124,7 +176,7 @@ def test_lab_kernel_serves_what_is_offered(tmp_path: Path) -> None:
     of = {(cost.cell, cost.kind): cost for cost in costs}
     for kind in kinds:
         assert of["few", kind].served == 1.0, kind
-        assert of["few", kind].dropped == 0.0, kind
+        assert of["few", kind].dropped == of["cut", kind].dropped == 0.0, kind
     assert of["cut", "pfifo"].served == 1.0
     assert of["cut", "cake"].served == pytest.approx(16, abs=1)  # segments of a packet
     for kind in (REFERENCE, "lasack", "pfifo"):

@@ -47,9 +47,11 @@ def test_only_out_is_writable(lab_kernel: LabKernel, tmp_path: Path) -> None:
 
 def test_random_numbers_follow_from_the_seed(lab_kernel: LabKernel, tmp_path: Path) -> None:
     drawn = []
-    for seed in (1, 1, 2):
-        boot(lab_kernel, tmp_path, f"head -c 16 /dev/urandom > {tmp_path}/random", seed)
-        drawn.append((tmp_path / "random").read_bytes())
+    for number, seed in enumerate((1, 1, 2)):
+        file = tmp_path / f"random-{number}"
+        assert boot(lab_kernel, tmp_path, f"head -c 16 /dev/urandom > {file}", seed).status == 0
+        drawn.append(file.read_bytes())
+        assert len(drawn[-1]) == 16
     assert drawn[0] == drawn[1]
     assert drawn[0] != drawn[2]
 
@@ -65,7 +67,7 @@ def test_memory_is_the_same_at_each_boot(
     """The host's random addresses and the caller's environment have no part in it."""
     seen = set()
     for _ in range(3):
-        boot(lab_kernel, tmp_path, "true")
+        assert boot(lab_kernel, tmp_path, "true").status == 0
         seen.add(memory_line(tmp_path))
         monkeypatch.setenv("LAB_TEST_LARGE", "x" * 100000)
     assert len(seen) == 1
@@ -84,7 +86,7 @@ def test_limits_do_not_follow_from_memory(
     seen = []
     for memory_mb in (lab.MEMORY_MB, lab.MEMORY_MB // 2):
         monkeypatch.setattr(lab, "MEMORY_MB", memory_mb)
-        boot(lab_kernel, tmp_path, f"({LIMITS}) > {tmp_path}/limits")
+        assert boot(lab_kernel, tmp_path, f"({LIMITS}) > {tmp_path}/limits").status == 0
         seen.append(((tmp_path / "limits").read_text(), memory_line(tmp_path)))
     assert seen[0][0] == seen[1][0]
     assert seen[0][1] != seen[1][1]

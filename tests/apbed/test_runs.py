@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
 import json
 import os
@@ -17,7 +18,7 @@ from typing import Any
 import pytest
 
 from apbed.analysis import summary
-from apbed.cli import main
+from apbed.cli import listing, main
 from apbed.errors import ApbedError
 from apbed.kernels import lab
 from apbed.run import bench, runner
@@ -190,6 +191,44 @@ def test_threads_are_gone_after_a_campaign(tmp_path: Path) -> None:
     before = threading.active_count()
     one_run(tmp_path, *SHORT)
     assert threading.active_count() == before
+
+
+@pytest.mark.parametrize("file", ["run.json", "status.json"])
+def test_a_record_of_another_shape_is_no_finished_run(tmp_path: Path, file: str) -> None:
+    run_dir = tmp_path / "runs" / "one"
+    run_dir.mkdir(parents=True)
+    (run_dir / "run.json").write_text('{"inputs_hash": "abc"}')
+    (run_dir / "status.json").write_text('{"state": "done"}')
+    assert runner.finished(tmp_path, {"one": "abc"}) == {"one"}
+    for text in ("{}", "[]", "3", "null", '"done"', '{"state": "done'):
+        (run_dir / file).write_text(text)
+        assert runner.finished(tmp_path, {"one": "abc"}) == set()
+
+
+@pytest.mark.parametrize(
+    ("script", "line"),
+    [
+        ("echo first >&2; echo why >&2; exit 3", "sh failed with status 3: why"),
+        ("exit 1", "sh failed with status 1"),
+        ("kill -TERM $$", "sh was ended by Terminated"),
+    ],
+)
+@pytest.mark.parametrize("text", [True, False])
+def test_a_program_that_fails_is_one_line(
+    script: str,
+    line: str,
+    text: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def run(_args: argparse.Namespace) -> int:
+        return subprocess.run(
+            ["sh", "-c", script], check=True, capture_output=True, text=text
+        ).returncode
+
+    monkeypatch.setattr(listing, "run", run)
+    assert main(["list"]) == 1
+    assert capsys.readouterr().err == f"apbed: {line}\n"
 
 
 def test_what_several_processors_need(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -127,6 +127,15 @@ QUEUES = ("ap.radio=queues", "station.radio=queues")
             ["ap.radio=queues", "station.airtime_fairness=true"],
             "station.airtime_fairness = true: expected only with station.radio = 'queues'",
         ),
+        (["ap.hw_frames=3"], "ap.hw_frames = 3: expected only with ap.radio = 'queues'"),
+        (
+            ["ap.radio=queues", "station.hw_frames=[8, 9]"],
+            "station.hw_frames = 9: expected only with station.radio = 'queues'",
+        ),
+        (
+            ["ap.stall_ms=200"],
+            "ap.stall_ms = 200: expected only with ap.inflight, the bound that it belongs to",
+        ),
         (
             ["station.radio=queues", "ap.qdisc=noqueue"],
             "ap.qdisc = 'noqueue': expected ap.radio = 'queues' with it; below a direct radio's "
@@ -212,6 +221,12 @@ def test_edca_has_categories_for_32_radios(tmp_path: Path) -> None:
         ('dir = "up"', 'dir = "up"\ndscp = "VO"', "flow 1: dscp = 'VO': expected one of BE, CS1"),
         ('dir = "up"', 'dir = "quic_up"\ndscp = "EF"', "flow 1: dscp: expected only for TCP"),
         ('dir = "up"', 'dir = "up"\nrate = 3', "flow 1: unknown key 'rate'"),
+        ('dir = "up"', 'dir = "up"\nrenew_s = 5e-324', "flow 1: renew_s: inf connections"),
+        (
+            'dir = "up"',
+            'dir = "pulse"\nbytes = 9\nevery_s = 5e-324',
+            "flow 1: every_s: inf datagrams; expected at most 1000000000",
+        ),
         ('dir = "up"', 'dir = "up"\nrenew_s = 0', "flow 1: renew_s: expected more than 0"),
         ('dir = "up"', 'dir = "pulse"\nrenew_s = 1', "flow 1: renew_s: expected more"),
         ("[[flow]]", '[[sleep]]\nstation = "sta1"\n[[flow]]', "sleep 1: start_s is missing"),

@@ -14,6 +14,8 @@ HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 CODE_SPAN = re.compile(r"`[^`]*`")
 REMARK = re.compile(r"<!--.*?-->", re.DOTALL)
 GAP = re.compile(r"\s{2,}")
+# A word of digits alone is a number, unless the word before says what it is.
+COMMIT = re.compile(r"\b(?:(?<=ommit )|(?=\d*[a-f]))[0-9a-f]{7,12}\b")
 
 
 def tracked() -> list[Path]:
@@ -27,6 +29,17 @@ def tracked() -> list[Path]:
 def pages() -> list[Path]:
     """Every Markdown page of the project."""
     return [path for path in tracked() if path.suffix == ".md"]
+
+
+def history() -> tuple[str, ...]:
+    """The hash of every commit that led here; none if this is no whole checkout."""
+    shallow = _git("rev-parse", "--is-shallow-repository").strip() != "false"
+    return () if shallow else tuple(_git("rev-list", "HEAD").split())
+
+
+def _git(*words: str) -> str:
+    done = subprocess.run(["git", *words], cwd=TOP, capture_output=True, text=True, check=False)
+    return done.stdout
 
 
 def lines(page: Path) -> Iterator[tuple[int, str, bool]]:

@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from itertools import dropwhile, takewhile
 
 import pytest
 
-from apbed.scenario.keys import KEYS, USERS_KEYS, WORKLOAD_KEYS
+from apbed.scenario import figures
+from apbed.scenario.keys import FLOW_KEYS, KEYS, SLEEP_KEYS, USERS_KEYS, WORKLOAD_KEYS
 from tests.documentation.pages import TOP
 
 REFERENCE = TOP / "Documentation" / "reference"
@@ -83,14 +86,30 @@ def test_sysctls_are_described() -> None:
     assert set(rows) == names
 
 
-def test_scenario_keys_are_described() -> None:
-    """The tables of the laboratory's page have every key of a scenario, and no other."""
-    cells = re.findall(r"^\| (`[^|]+) \|", (REFERENCE / "testbed.md").read_text(), re.MULTILINE)
-    named = {word for cell in cells for word in re.findall(r"`([a-z_.]+)`", cell)}
-    known = set(KEYS) | set(WORKLOAD_KEYS) | set(USERS_KEYS)
-    assert not known - named
-    sections = {key.split(".")[0] for key in known if "." in key}
-    assert not {word for word in named - known if word.split(".")[0] in sections}
+# Page and heading of each table of keys, and the keys that it must have.
+TABLES = [
+    ("testbed.md", "## A scenario", KEYS),
+    ("testbed.md", "### Flows", FLOW_KEYS),
+    ("testbed.md", "### Sleeping stations", SLEEP_KEYS),
+    ("testbed.md", "### Random transfers", WORKLOAD_KEYS),
+    ("testbed.md", "### Users", USERS_KEYS),
+    ("figures.md", "## Keys of [[figure]]", figures.KEYS),
+    ("figures.md", "## Claims", figures.EXPECT_KEYS),
+]
+
+
+def keys_below(page: str, heading: str) -> list[str]:
+    """The keys in the first column of the first table below a heading."""
+    below = (REFERENCE / page).read_text().partition(f"\n{heading}\n")[2].splitlines()
+    rows = dropwhile(lambda line: not line.startswith("|"), below)
+    cells = [row.split(" | ")[0] for row in takewhile(lambda line: line.startswith("|"), rows)]
+    return [word for cell in cells for word in re.findall(r"`([a-z_.]+)`", cell)]
+
+
+@pytest.mark.parametrize(("page", "heading", "keys"), TABLES, ids=[table[1] for table in TABLES])
+def test_scenario_keys_are_described(page: str, heading: str, keys: Iterable[str]) -> None:
+    """Each table has every key, once, and no other."""
+    assert sorted(keys_below(page, heading)) == sorted(keys)
 
 
 def test_self_tests_are_described() -> None:

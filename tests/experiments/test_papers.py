@@ -14,14 +14,42 @@ from typing import Any
 import pytest
 
 from apbed.analysis import report, summary
+from apbed.analysis.figures import metrics
+from apbed.analysis.figures import points as figure_points
+from apbed.analysis.figures.claims import decide
 from apbed.run import runner
 from apbed.scenario import catalogue, parse
 from tests.experiments.campaign import OUT
 
-SCENARIOS = [path.stem for path in catalogue.files() if path.parent.name == "papers"]
+Claims = list[dict[str, Any]]
+
+SHORT = {
+    path.stem: parse.load(path, short=True)
+    for path in catalogue.files()
+    if path.parent.name == "papers"
+}
+WITH_CLAIMS = [name for name, one in SHORT.items() if any(f.expect for f in one.figures)]
+LOWER = "LAS-ACK lowers the time of all but the largest"
+FRACTION = "DCF/LAS-ACK: a fraction of a second except for the largest"
+STARVES = "DCF/LAS-ACK starves the largest"
+# What a short version has no runs for, by figure and claim.
+NOT_RUN = {
+    # It needs 39 cells.
+    "channel-errors-t1": {("T1", "RTS/CTS lowers the throughput (39 of 40 cells)")},
+    # In 150 s the few large files hide it.
+    "http-queueing-f10": {("F10", "It rises up to about B")},
+    # 150 ms, and exponential sizes.
+    "layer2-layer3-f3-f8": {
+        *(("F5.1-down", FRACTION), ("F5.1-down", LOWER), ("F5.2-down", LOWER)),
+        *(("F5.1-up", FRACTION), ("F5.1-up", LOWER), ("F5.2-up", LOWER)),
+        *(("F7.1-down", LOWER), ("F7.2-down", LOWER), ("F7.1-up", LOWER), ("F7.2-up", LOWER)),
+        *(("F8-down", STARVES), ("F8-up", STARVES)),
+    },
+}
+NOTHING_DECIDED = {"http-queueing-f10"}
 
 
-def claims(name: str, out: Path, *settings: str) -> list[dict[str, Any]]:
+def claims(name: str, out: Path, *settings: str) -> Claims:
     """The verdicts of a scenario's short version; every run is valid."""
     runner.run_all(parse.load(catalogue.find(name), settings, short=True), out, jobs=2)
     runs = summary.summarize(out)["runs"]
@@ -31,13 +59,53 @@ def claims(name: str, out: Path, *settings: str) -> list[dict[str, Any]]:
     return [claim | {"figure": figure["id"]} for figure in figures for claim in figure["claims"]]
 
 
-def unexpected(found: list[dict[str, Any]]) -> list[str]:
-    """The claims that were decided otherwise; what was not run says nothing."""
+def unexpected(found: Claims) -> list[str]:
+    """The claims that were decided otherwise."""
     return [
         f"{one['figure']}: {one['claim']}: {one['verdict']}: {one['hardest']}"
         for one in found
         if not one["as_expected"] and one["verdict"] != "not run"
     ]
+
+
+def not_run(found: Claims) -> set[tuple[str, str]]:
+    """The claims of which nothing is known, by figure and claim."""
+    return {(one["figure"], one["claim"]) for one in found if one["verdict"] == "not run"}
+
+
+def assert_decided(name: str, found: Claims) -> None:
+    """All as expected, but for those that may stay open."""
+    assert unexpected(found) == []
+    assert not_run(found) == NOT_RUN.get(name, set())
+    assert any(one["as_expected"] for one in found) is (name not in NOTHING_DECIDED)
+
+
+def made_up(name: str, monkeypatch: pytest.MonkeyPatch) -> Claims:
+    """The verdicts if each planned run of the short version measured 1 of anything."""
+    for metric in metrics.OF_RUN:
+        monkeypatch.setitem(metrics.OF_RUN, metric, lambda _: 1.0)
+    monkeypatch.setattr(figure_points, "size_bins", lambda *_: 20)
+    curve = [(5.0 * place + 2.5, 1.0) for place in range(20)]
+    monkeypatch.setattr(figure_points, "curve", lambda *_: curve)
+    scenario = SHORT[name]
+    runs = [{"id": run.id, "params": run.params, "valid": True} for run in scenario.runs]
+    found = []
+    for figure in scenario.figures:
+        ours = figure_points.points(figure, runs)
+        for claim in figure.expect:
+            verdict = decide(figure, claim, ours).verdict
+            found.append({"figure": figure.id, "claim": claim.claim, "verdict": verdict})
+    return found
+
+
+@pytest.mark.parametrize("name", WITH_CLAIMS)
+def test_short_versions_have_the_points_of_their_claims(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All but those that are named here; what the points say is not looked at."""
+    found = made_up(name, monkeypatch)
+    assert not_run(found) == NOT_RUN.get(name, set())
+    assert (len(not_run(found)) == len(found)) is (name in NOTHING_DECIDED)
 
 
 def test_one_download_follows_equation_8(tmp_path: Path) -> None:
@@ -51,6 +119,6 @@ def test_one_download_follows_equation_8(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.parametrize("name", WITH_CLAIMS)
 def test_every_claim_is_decided_as_expected(name: str) -> None:
-    assert unexpected(claims(name, OUT / f"short-{name}")) == []
+    assert_decided(name, claims(name, OUT / f"short-{name}"))

@@ -81,7 +81,7 @@ SETTINGS = {
     "capture": ["medium.pcap=true"],
     "qdisc": ["ap.qdisc=lasak limit 100"],
 }
-# What one changes in the grid file. The lab's kernels know no country but 00.
+# What one changes in the grid file. US allows 30 dBm here, 00 allows 20.
 RADIO = {"power": 'country = "US"\ntxpower_dbm = 10\n'}
 
 

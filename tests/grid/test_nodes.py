@@ -140,9 +140,7 @@ def test_runs_with_keys_and_with_a_capture(cases: Cases, tmp_path: Path) -> None
     sources = subprocess.run(words, capture_output=True, text=True, check=True).stdout.split()
     assert len(sources) > 1000 and set(sources) == {"10.1.0.11"}  # one.toml: an upload of sta1
     (notes,) = found["power"]["notes"]
-    country = "the regulatory domain stays as it was"
-    assert [note for note in notes if country in note] == [f"ap: {country}", f"sta1: {country}"]
-    assert not [note for note in notes if "power 10 dBm" in note]
+    assert not [note for note in notes if "regulatory" in note or "10 dBm" in note]
 
 
 @pytest.mark.slow

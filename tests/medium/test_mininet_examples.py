@@ -53,9 +53,7 @@ EXAMPLES = {
     "free space": interference(THREE, 'model_name = "free_space";\n\tsL = 1;'),
     # Nodes that mobility moves later begin together; a node may have two radios.
     "mobility": interference(ON_ONE_SPOT, LOG_DISTANCE.format(3)),
-    "indoors": interference(
-        ON_ONE_SPOT, 'model_name = "itu";\n\tnFLOORS = 0;\n\tlF = 0;\n\tpL = 0;'
-    ),
+    "indoors": interference(ON_ONE_SPOT, ITU),
     "several media": interference(
         NINE, LOG_DISTANCE.format(3), more="\tmedium_array = ((0, 1, 2), (3, 4, 5), (6));\n"
     ),

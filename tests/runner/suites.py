@@ -76,7 +76,7 @@ def suites() -> list[Suite]:
         Suite("tools", "make -C tools check"),
         Suite("tc", "make -C tc check"),
         Suite("completion", "tools/completion/check.sh build/bin"),
-        Suite("ack-cost", f"{TCP}/ack_cost.py --pairs 10", slow=True),
+        Suite("ack-cost", f"{TCP}/ack_cost.py", slow=True),
         Suite("pytest-slow", ".venv/bin/pytest -q -m slow", slow=True),
         Suite("modules-all", "make modules-all", slow=True, single=True),
         Suite("cross", f"make cross && .venv/bin/apbed cross kunit mips {FIRST}", slow=True),

@@ -5,6 +5,7 @@
 
 #include "diagnose.h"
 #include "driver.h"
+#include "module.h"
 #include "place.h"
 #include "queues.h"
 #include "shell_word.h"
@@ -192,6 +193,7 @@ void diagnose(const struct machine *machine, const struct device *device,
 
 	look_at_device(machine, device, findings);
 	look_at_qdisc(device, findings);
+	look_at_module(machine, device, findings);
 	if (device->wifi || device_ours(device)) {
 		look_at_driver(device, hardware, known, findings);
 		look_at_backpressure(device, known, findings);

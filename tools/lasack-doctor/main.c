@@ -5,12 +5,14 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <math.h>
 #include <netlink/socket.h>
 #include <linux/nl80211.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,6 +22,7 @@
 #include "flowtables.h"
 #include "links.h"
 #include "machine.h"
+#include "module.h"
 #include "radios.h"
 #include "report.h"
 
@@ -33,10 +36,10 @@ static const char usage_text[] =
 "Usage: lasack-doctor [DEVICE] [--seconds S] [--json]\n"
 "\n"
 "Says why Wi-Fi may be slow, and what to type. It looks at a device's queue\n"
-"discipline, whether that holds packets (back-pressure), what the driver is known\n"
-"to do, offload, airtime queue limits, airtime fairness, power save, and on which\n"
-"device packets wait. Run it while it is slow. It changes nothing,\n"
-"but as root it makes the kernel load nf_tables.\n"
+"discipline, whether its module can be loaded, whether it holds packets\n"
+"(back-pressure), what the driver is known to do, offload, airtime queue limits,\n"
+"airtime fairness, power save, and on which device packets wait. Run it while it\n"
+"is slow. It changes nothing, but as root it makes the kernel load nf_tables.\n"
 "\n"
 "  DEVICE           a network device (default: every access point, or else every\n"
 "                   Wi-Fi device)\n"
@@ -161,6 +164,18 @@ static size_t choose(const struct machine *machine, const char *name,
 	return count;
 }
 
+static void read_module(struct machine *machine)
+{
+	struct utsname name;
+	char modules[PATH_MAX];
+
+	if (uname(&name))
+		die("uname: %s", strerror(errno));
+	snprintf(modules, sizeof(modules), "/lib/modules/%s", name.release);
+	module_read("/sys", modules, &machine->module);
+	snprintf(machine->module.release, sizeof(machine->module.release), "%s", name.release);
+}
+
 static int columns(void)
 {
 	struct winsize size = { };
@@ -223,6 +238,7 @@ int main(int argc, char **argv)
 		die("out of memory");
 	count = choose(&machine, wanted.device, devices);
 	flowtables_read(&machine);
+	read_module(&machine);
 	watch(&machine, links, radios, wanted.ns);
 	problem = examine(&machine, devices, count, wanted.json);
 	if (fflush(stdout) || ferror(stdout))

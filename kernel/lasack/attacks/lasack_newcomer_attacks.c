@@ -162,11 +162,11 @@ static void forge_newcomer(struct kunit *test, u32 i, u32 acks)
 	}
 }
 
-/* A SYN of a connection that is new waits for no more services. */
+/* A SYN of a connection that is new waits for no more services, and none is dropped. */
 static void attack_a_syn_waits(struct kunit *test, u32 acks)
 {
+	u32 i, waited = 0, worst = 0, sent = 0, came = 0;
 	struct attack *a = test->priv;
-	u32 i, waited = 0, worst = 0;
 	struct packet syn;
 
 	attack_forget(test);
@@ -179,11 +179,14 @@ static void attack_a_syn_waits(struct kunit *test, u32 acks)
 			syn.payload = 0;
 			attack_enqueue(test, &syn);
 			waited = 0;
+			sent++;
 		}
-		attack_serve(test);
+		came += attack_serve(test) == PROBE;
 		worst = max(worst, a->queued[PROBE] ? ++waited : 0);
 	}
 	attack_drain(test);
+	KUNIT_EXPECT_EQ_MSG(test, sent, 30U, "%u ACKs", acks);
+	KUNIT_EXPECT_EQ_MSG(test, came, sent, "%u ACKs", acks);
 	/* The download's, and as many of the forged ones, which are one and have short packets. */
 	KUNIT_EXPECT_LE_MSG(test, worst, 2 * CREDIT / MSS, "%u ACKs", acks);
 }

@@ -98,6 +98,8 @@ def points(runs: Sequence[Json]) -> list[Point]:
     """One for each number of stations and of segments per ACK, in this order."""
     groups: dict[tuple[int, int], list[Json]] = {}
     for run in runs:
+        if not run["flows"]:
+            raise ApbedError(f"{run['id']}: no flow; expected the scenario http-queueing-f3-f6")
         key = (len(run["flows"]), _parameter(run, EVERY, 2))
         groups.setdefault(key, []).append(run)
     return [
@@ -136,6 +138,8 @@ def uploads(runs: Sequence[Json]) -> list[Upload]:
     skipped ACKs, in this order."""
     groups: dict[tuple[int, int, int, int, int, int], list[Json]] = {}
     for run in runs:
+        if not run["transfers"]:
+            raise ApbedError(f"{run['id']}: no transfer; expected a scenario ack-skipping-*")
         size = run["transfers"][0]["bytes"]
         flows = len({flow["station"] for flow in run["flows"]})
         every, skip = _parameter(run, EVERY, 2), _parameter(run, SKIP, 0)

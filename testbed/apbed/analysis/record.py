@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A load's measured runs in one small file, which is committed: FOLDER/SCENARIO.json.xz (schema 1).
+"""A load's measured runs in one small file, which is committed: FOLDER/SCENARIO.json.xz (schema 2).
 
 Principle: what a page says can be made again from the record alone, long after its runs are gone.
 So a record says of each run what it was a function of, and has all of its summary but what makes
@@ -18,8 +18,9 @@ from typing import Any
 from apbed.analysis.run_directory import Json, read_object
 from apbed.errors import ApbedError
 
-SCHEMA = 1
+SCHEMA = 2
 SUFFIX = ".json.xz"
+UNKNOWN = "unknown"  # in place of a commit
 SERIES = ("goodput_series", "delay_series")  # of a flow: a value for each second
 
 
@@ -29,15 +30,21 @@ class Record:
 
     scenario: str
     title: str
-    commit: str  # of the code that made them
+    commits: Mapping[str, str]  # by a run's id: of the code that made it
     inputs: Mapping[str, str]  # the inputs hash of each, by its id
     runs: tuple[Json, ...]  # RUNs of summary.json, without transfers and series
 
     def of(self, run_ids: Collection[str]) -> Record:
         """Only these runs."""
         runs = tuple(run for run in self.runs if run["id"] in run_ids)
-        inputs = {run["id"]: self.inputs[run["id"]] for run in runs}
-        return Record(self.scenario, self.title, self.commit, inputs, runs)
+        ids = [run["id"] for run in runs]
+        return Record(
+            self.scenario,
+            self.title,
+            {run_id: self.commits[run_id] for run_id in ids},
+            {run_id: self.inputs[run_id] for run_id in ids},
+            runs,
+        )
 
     def joined(self, earlier: Record, inputs: Mapping[str, str]) -> Record:
         """With those of an earlier record's runs that are not in this one, but for those of which
@@ -45,12 +52,12 @@ class Record:
         old = earlier.stale({**earlier.inputs, **inputs})
         more = [run for run in earlier.runs if run["id"] not in {*self.inputs, *old}]
         known = {run["id"]: run for run in (*self.runs, *more)}
-        hashes = {**earlier.inputs, **self.inputs}
+        commits, hashes = {**earlier.commits, **self.commits}, {**earlier.inputs, **self.inputs}
         order = sorted(known, key=[*inputs, *known].index)
         return Record(
             self.scenario,
             self.title,
-            self.commit,
+            {run_id: commits[run_id] for run_id in order},
             {run_id: hashes[run_id] for run_id in order},
             tuple(known[run_id] for run_id in order),
         )
@@ -60,12 +67,13 @@ class Record:
         return {run_id for run_id, known in self.inputs.items() if inputs.get(run_id) != known}
 
 
-def of_runs(directory: Path, title: str, commit: str, summary: Json) -> Record:
-    """The record of the runs below `directory`, whose summary is given."""
+def of_runs(directory: Path, title: str, commits: Mapping[str, str], summary: Json) -> Record:
+    """The record of the runs below `directory`, whose summary is given. `commits`: by id."""
     runs = tuple(_without_series(run) for run in summary["runs"])
     said = {run["id"]: read_object(directory / "runs" / run["id"] / "run.json") for run in runs}
     inputs = {run_id: str((one or {}).get("inputs_hash")) for run_id, one in said.items()}
-    return Record(summary["scenario"], title, commit, inputs, runs)
+    known = {run_id: commits.get(run_id, UNKNOWN) for run_id in said}
+    return Record(summary["scenario"], title, known, inputs, runs)
 
 
 def write(folder: Path, record: Record) -> Path:

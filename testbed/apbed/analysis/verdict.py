@@ -149,15 +149,14 @@ def best(measure: Measure, rows: Sequence[Row]) -> list[Row]:
 
 
 def to_json(loads: Sequence[Load], commits: Mapping[str, str]) -> Json:
-    """All of it for programs, schema 1; `commits` by scenario. inf is the word "lost"."""
+    """All of it for programs, schema 2; `commits` by "SCENARIO/RUN". inf is the word "lost"."""
     return {
-        "schema": 1,
+        "schema": 2,
         "loads": [
             {
                 "name": load.name,
                 "scenario": load.scenario,
-                "commit": commits.get(load.scenario),
-                "contenders": [_contender(row) for row in load.rows if row.runs],
+                "contenders": [_contender(load, row, commits) for row in load.rows if row.runs],
                 "ours": OURS,
                 "beside": contender(load.rival) if load.rival else None,
                 "outcomes": {one.measure.name: one.outcome for one in load.comparisons()},
@@ -167,11 +166,18 @@ def to_json(loads: Sequence[Load], commits: Mapping[str, str]) -> Json:
     }
 
 
-def _contender(row: Row) -> Json:
+def commits_of(load: Load, rows: Sequence[Row], commits: Mapping[str, str]) -> list[str]:
+    """Those that made the runs of these rows, each once; `commits` by "SCENARIO/RUN"."""
+    names = [f"{load.scenario}/{run['id']}" for row in rows for run in row.runs]
+    return list(dict.fromkeys(commits[name] for name in names))
+
+
+def _contender(load: Load, row: Row, commits: Mapping[str, str]) -> Json:
     known = {one.name: found for one in MEASURES if (found := of_row(one, row)) is not None}
     return {
         "case": contender(row),
         "runs": [run["id"] for run in row.runs],
+        "commits": commits_of(load, [row], commits),
         "measures": {
             name: {
                 "mean": _finite(found.mean),

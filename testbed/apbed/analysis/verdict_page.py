@@ -23,6 +23,7 @@ from apbed.analysis.verdict import (
     Comparison,
     Load,
     best,
+    commits_of,
     contender,
     known,
     of_row,
@@ -46,7 +47,7 @@ NAMED = 3  # loads that are named where more would be counted
 class Origin:
     """Where the figures come from."""
 
-    commits: Mapping[str, str]  # by scenario; those of runs, not of the page
+    commits: Mapping[str, str]  # by "SCENARIO/RUN"; those of runs, not of the page
     phys: Mapping[str, str]  # by scenario: the profile of its medium
     commands: Sequence[str]
     date: str
@@ -249,7 +250,7 @@ def _section(load: Load, origin: Origin) -> str:
     headings = [f"{one.name}{', ' + one.unit if one.unit else ''}" for one in measures]
     about = (
         f"{load.title}. {_standard(load, origin)} (`{origin.phys[load.scenario]}`). "
-        f"Commit {_commit(load, origin)}. The best mean of each column is bold."
+        f"{_commit(load, rows, origin)}. The best mean of each column is bold."
     )
     text = f"## {load.name}\n{_wrap(about)}\n\n"
     text += _table(["contender", *headings], cells)
@@ -259,8 +260,18 @@ def _section(load: Load, origin: Origin) -> str:
     return text
 
 
-def _commit(load: Load, origin: Origin) -> str:
-    return origin.commits.get(load.scenario, "unknown")
+def _commit(load: Load, rows: Sequence[Row], origin: Origin) -> str:
+    """The commit of most rows, and whose runs are of another one."""
+    by_row = {(contender(row) or row.name): commits_of(load, [row], origin.commits) for row in rows}
+    counts = Counter(commit for found in by_row.values() for commit in found)
+    if not counts:
+        return "No run is valid"
+    (usual, _), *others = counts.most_common()
+    words = [
+        f"{_and([name for name, found in by_row.items() if commit in found])}: {commit}"
+        for commit, _ in others
+    ]
+    return f"Commit {usual}" + (f" ({'; '.join(words)})" if words else "")
 
 
 def _name(row: Row, load: Load, origin: Origin) -> str:

@@ -23,7 +23,7 @@ from apbed.errors import ApbedError
 from apbed.kernels import distro
 
 KINDS = (REFERENCE, "cake", "lasack inflight off", "lasack inflight 64", "ackwrr inflight off")
-LINE = re.compile(r"^iperf (on|off) (\d+) (\d+)$")
+LINE = re.compile(r"^iperf (on|off) (\d+) ([1-9]\d*)$")
 LIMIT_S = 3600  # of processor time
 
 
@@ -37,8 +37,8 @@ class Throughput:
     ratio: Spread  # to the reference
 
 
-def parse(kinds: Sequence[str], lines: Sequence[str]) -> list[Throughput]:
-    """By GSO, then by kind; ApbedError if the guest did not come to its end."""
+def parse(kinds: Sequence[str], rounds: int, lines: Sequence[str]) -> list[Throughput]:
+    """By GSO, then by kind; ApbedError if the guest did not come to its end, or iperf3 failed."""
     if not any(line.startswith("done ") for line in lines):
         said = [line.strip() for line in lines if line.strip()] or ["nothing"]
         raise ApbedError(f"iperf did not end; the guest's last line: {said[-1][:200]}")
@@ -46,12 +46,16 @@ def parse(kinds: Sequence[str], lines: Sequence[str]) -> list[Throughput]:
     for match in filter(None, (LINE.match(line.strip()) for line in lines)):
         key = match[1] == "on", kinds[int(match[2])]
         mbps.setdefault(key, []).append(int(match[3]) / 1000)
+    points = [(gso, kind) for gso in (True, False) for kind in kinds]
+    for gso, kind in points:
+        if (count := len(mbps.get((gso, kind), ()))) != rounds:
+            words = f'"{kind}", GSO {"on" if gso else "off"}: {count} of {rounds} rounds'
+            raise ApbedError(f"iperf3 failed in the guest, {words}; its console says why")
     return [
         Throughput(
             kind, gso, spread(mbps[gso, kind]), _ratio(mbps[gso, kind], mbps[gso, REFERENCE])
         )
-        for gso in (True, False)
-        for kind in kinds
+        for gso, kind in points
     ]
 
 
@@ -73,7 +77,7 @@ def run(kinds: Sequence[str], cpus: int, rounds: int, seconds: int, out: Path) -
     words += [str((out / "kinds").resolve()), str(rounds), str(seconds)]
     with (out / "console").open("w") as console:
         subprocess.run(words, stdout=console, stderr=subprocess.STDOUT)
-    return parse(kinds, (out / "console").read_text(errors="replace").splitlines())
+    return parse(kinds, rounds, (out / "console").read_text(errors="replace").splitlines())
 
 
 def to_json(results: Sequence[Throughput], cpus: int, about: dict[str, str]) -> dict[str, Any]:

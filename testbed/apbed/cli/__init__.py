@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
+import subprocess
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -57,6 +59,19 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
+def _said(error: subprocess.CalledProcessError) -> str:
+    """Which program failed, how, and the last that it said of it, as far as anyone heard."""
+    program = error.cmd if isinstance(error.cmd, str) else str(error.cmd[0])
+    if error.returncode < 0:
+        how = f"was ended by {signal.strsignal(-error.returncode) or -error.returncode}"
+    else:
+        how = f"failed with status {error.returncode}"
+    heard = error.stderr or ""
+    text = heard.decode(errors="replace") if isinstance(heard, bytes) else heard
+    lines = text.strip().splitlines()
+    return f"{program} {how}" + (f": {lines[-1]}" if lines else "")
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one sub-command.
 
@@ -69,6 +84,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             status: int = args.func(args)
     except ApbedError as error:
         print(f"apbed: {error}", file=sys.stderr)
+        return 1
+    except subprocess.CalledProcessError as error:
+        print(f"apbed: {_said(error)}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("apbed: interrupted", file=sys.stderr)

@@ -35,7 +35,7 @@ page again. Finished runs whose inputs did not change are kept, so an interrupte
 repeated.
 Exit status: 0 when every run is valid, 1 otherwise.
 """
-COMMIT = "commit"  # file beside manifest.json: of the code that made the runs
+COMMITS = "commits.json"  # beside manifest.json: by a run's id, of the code that made it
 RECORDS = "verdict"  # folder of the records
 PICTURED = ("rivals", "game", "voice")  # the first of them that was measured
 
@@ -86,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
     if not args.report:
         for load in loads:
             load.out.mkdir(parents=True, exist_ok=True)
-            (load.out / COMMIT).write_text(_commit() + "\n")
+            _note_commits(load)
             with observer(load.scenario, sys.stderr) as notify:
                 runner.run_all(load.scenario, load.out, min(jobs, len(load.scenario.runs)), notify)
             summary.summarize(load.out)
@@ -128,8 +128,13 @@ def _write_page(args: argparse.Namespace, loads: Sequence[Load]) -> int:
             stale |= {f"{name}/{run_id}" for run_id in known.stale(load.inputs)}
     if not found:
         raise ApbedError(f"{args.out} has no runs; leave out --report to make some")
+    commits = {
+        f"{name}/{run_id}": commit
+        for name, one in records.items()
+        for run_id, commit in one.commits.items()
+    }
     origin = verdict_page.Origin(
-        commits={name: one.commit for name, one in records.items()},
+        commits=commits,
         phys={load.scenario.name: _phy(load) for load in loads},
         commands=_commands(args),
         date=time.strftime("%-d %B %Y", time.gmtime()),
@@ -143,7 +148,7 @@ def _write_page(args: argparse.Namespace, loads: Sequence[Load]) -> int:
     )
     page = args.out / "verdict.md"
     page.write_text(verdict_page.page(found, origin, _picture(args.out, loads)))
-    told = json.dumps(verdict.to_json(found, origin.commits), indent=1, allow_nan=False)
+    told = json.dumps(verdict.to_json(found, commits), indent=1, allow_nan=False)
     (args.out / "verdict.json").write_text(told + "\n")
     print(told if args.json else f"Page: {page}")
     invalid = [run for one in records.values() for run in one.runs if not run["valid"]]
@@ -173,7 +178,7 @@ def _record(out: Path, load: Load, *, whole: bool) -> Record | None:
     the `whole` one, what is not in it any more leaves the file, too."""
     if (load.out / "manifest.json").exists():
         result = summary.summarize(load.out)
-        made = record.of_runs(load.out, load.scenario.title, _read_commit(load), result)
+        made = record.of_runs(load.out, load.scenario.title, _commits(load), result)
         earlier = record.read(out / RECORDS, load.scenario.name)
         made = made.joined(earlier, load.inputs) if earlier else made
         record.write(out / RECORDS, made.of(load.inputs.keys()) if whole else made)
@@ -204,6 +209,20 @@ def _commit() -> str:
     return done.stdout.strip() or "unknown"
 
 
-def _read_commit(load: Load) -> str:
-    path = load.out / COMMIT
-    return path.read_text().strip() if path.exists() else "unknown"
+def _commits(load: Load) -> dict[str, str]:
+    """What `_note_commits` noted, {} if nothing."""
+    path = load.out / COMMITS
+    try:
+        return dict(json.loads(path.read_text())) if path.exists() else {}
+    except (ValueError, TypeError):
+        raise ApbedError(
+            f"{path} is broken; remove it, and the runs' commits are unknown"
+        ) from None
+
+
+def _note_commits(load: Load) -> None:
+    """Of the runs that are made now today's commit; of those that are kept what was noted."""
+    earlier, today = _commits(load), _commit()
+    found = {run_id: earlier.get(run_id, record.UNKNOWN) for run_id in load.kept}
+    found |= {run.id: today for run in load.open}
+    (load.out / COMMITS).write_text(json.dumps(earlier | found, indent=1) + "\n")

@@ -141,7 +141,6 @@ def _boot(kernel: cache.LabKernel | None) -> Finding:
     scratch.mkdir(parents=True, exist_ok=True)
     try:
         guest = lab.Guest(kernel, ["true"], scratch, console=scratch / "console")
-        guest = lab.Guest(kernel, ["true"], scratch, console=scratch / "console")
         result = lab.boot(guest, Watchdog(limit_s=COMMAND_LIMIT_S))
     except ApbedError as error:
         return Finding("boot", False, str(error), "see the other lines")

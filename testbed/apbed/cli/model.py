@@ -19,6 +19,7 @@ from apbed.papers import equations, http_queueing, simultaneous_send, thin_acks
 from apbed.papers.equation import Equation, Number
 from apbed.papers.phy import HRDSSS_11
 from apbed.papers.saturation import saturation
+from apbed.scenario import document
 
 SEGMENT_BYTES = 1000 + thin_acks.HEADER_BYTES
 MOST_ROWS = 10_000
@@ -184,8 +185,8 @@ def _parameters(equation: Equation, words: Sequence[str]) -> dict[str, list[Numb
     for word in words:
         name, equals, text = word.partition("=")
         try:
-            value = tomllib.loads(f"value = {text}")["value"] if equals else None
-        except tomllib.TOMLDecodeError:
+            value = document.read(f"value = {text}")["value"] if equals else None
+        except (tomllib.TOMLDecodeError, ApbedError):
             value = None
         listed = value if isinstance(value, list) else [value]
         values = [

@@ -8,6 +8,7 @@ on the nodes alone and as long as the run lasts.
 from __future__ import annotations
 
 import secrets
+import shlex
 import time
 
 from apbed.grid.file import Grid, Node
@@ -20,6 +21,12 @@ from guest.radios import served_stations
 START_S = 10.0  # hostapd's patience, a change of the channel's rules included
 JOIN_S = 30.0
 LOOK_S = 0.5
+
+
+def _until(country: str) -> str:
+    """A line of node.sh's shell that waits for a country's rules; it fails if they do not come."""
+    is_there = f'[ "$(country)" = {shlex.quote(country)} ]'
+    return f"for i in 1 2 3 4 5; do {is_there} && break; sleep 1; done; {is_there}"
 
 
 class Air:
@@ -84,17 +91,22 @@ class Air:
             station.pause(LOOK_S)
         self.settings(station, self.plan.station.retry or self.plan.medium.retry)
 
+    def keep(self, node: Session) -> None:
+        """The power as it is under the country's rules of now; the journal undoes it last."""
+        radio = self.grid.radio
+        if radio.txpower_dbm or node.shell("country").strip() != radio.country:
+            node.attempt(f"keep_txpower {node.node.wlan}")  # a device that was never up has none
+
     def regulate(self, node: Session) -> None:
         """The regulatory domain, unless it is that already."""
         wanted = self.grid.radio.country
-        if node.shell("country").strip() == wanted:
+        before = node.shell("country").strip()
+        if before == wanted:
             return
-        node.shell("keep_country")
-        status, _ = node.attempt(
-            f"iw reg set {wanted} && for i in 1 2 3 4 5; do "
-            f'[ "$(country)" = {wanted} ] && exit 0; sleep 1; done; exit 1'
-        )
-        if status:
+        # The last that is kept is put back first: the country. The power is put back, too, once
+        # the kernel has the country's rules, which it follows.
+        node.shell(f"keep {shlex.quote(_until(before))} && keep_country")
+        if node.attempt(f"iw reg set {wanted} && {_until(wanted)}")[0]:
             self.notes.append(f"{node.node.name}: the regulatory domain stays as it was")
 
     def settings(self, node: Session, retry: int | str) -> None:

@@ -96,6 +96,8 @@ class GridCell:
             session.shell(f"keep_link {device}")
         if node.wlan:
             session.shell(f"keep_wifi {node.wlan}")
+        if node.name == "ap" or node in self.grid.stations:
+            self.air.keep(session)
         if node.name == "ap":
             self._set(session, "net.ipv4.ip_forward", 1)
         elif node.name != "monitor":

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from apbed.errors import ApbedError
 from apbed.papers import bianchi, flow_sizes, http_queueing, simultaneous_send
@@ -21,6 +22,8 @@ NODES = Parameter("backlogged nodes", (1, 2, 3, 5, 10, 20, 30), 1, 100)
 CONNECTIONS = Parameter("connections", (1, 2, 3, 5, 10, 15, 20), 1, 100)
 EVERY = Parameter("segments per ACK", (1, 2, 3, 4, 5, 6, 7, 8, 9), 1, 100)
 WINDOW = Parameter("largest window W*, segments", (1, 2, 3, 4, 5, 10, 20, 50, 1000), 1, 10**9)
+# A.1 and A.2 have a state for each; TCP's largest window, 2^30 bytes, has 735,000 of 1460 bytes.
+WINDOW_OF_CHAIN = replace(WINDOW, high=10**6)
 NODES_IN_CELL = Parameter("nodes, with the access point", (11, 16, 21, 26, 31), 2, 100)
 THINK = Parameter("mean think time, s", (10.0,), 0.001, 1e6, whole=False)
 MEAN_KB = Parameter("mean size, kB", (30.0,), 0.001, 1e6, whole=False)
@@ -242,14 +245,14 @@ HTTP_QUEUEING = (
         "A.1",
         "probability that alpha of W* segments wait at the sender (Fig. A.1's chain)",
         ("pi",),
-        {"w": WINDOW, "alpha": Parameter("segments at the sender", (0, 1, 2), 0, 10**6)},
+        {"w": WINDOW_OF_CHAIN, "alpha": Parameter("segments at the sender", (0, 1, 2), 0, 10**6)},
         lambda w, alpha: _state(alpha, http_queueing.chain(w), 0),
     ),
     _http(
         "A.2",
         "throughput of one download limited to W* segments, summed over A.1's states",
         (MBPS,),
-        {"w": WINDOW},
+        {"w": WINDOW_OF_CHAIN},
         lambda w: _mbps(http_queueing.capped_by_chain(w)),
     ),
     _http(

@@ -228,7 +228,7 @@ def _guest_error(run_dir: Path, status: int | None) -> str | None:
         return None
     try:
         return str(json.loads((run_dir / "guest.json").read_text())["errors"][0])
-    except (OSError, ValueError, LookupError):
+    except (OSError, ValueError, LookupError, TypeError):
         return f"the guest's script failed with status {status}; see console.log"
 
 
@@ -236,9 +236,9 @@ def _is_done(run_dir: Path, inputs_hash: str) -> bool:
     try:
         run = json.loads((run_dir / "run.json").read_text())
         status = json.loads((run_dir / "status.json").read_text())
-    except (OSError, ValueError):
+        return bool(run["inputs_hash"] == inputs_hash and status["state"] == "done")
+    except (OSError, ValueError, LookupError, TypeError):  # none, or of another shape
         return False
-    return bool(run["inputs_hash"] == inputs_hash and status["state"] == "done")
 
 
 def _manifest(
@@ -285,7 +285,7 @@ def _wall_s(scenario: Scenario, out: Path) -> dict[str, float]:
     """The machine's time that each run took. Not in summary.json: equal runs have equal ones."""
     found = {}
     for run in scenario.runs:
-        with contextlib.suppress(OSError, ValueError, KeyError):
+        with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
             status = json.loads((out / "runs" / run.id / "status.json").read_text())
             found[run.id] = status["wall_s"]
     return found

@@ -7,13 +7,12 @@ a device without either. A case says all that makes it up.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from apbed.errors import ApbedError
-from apbed.scenario import sysctls
+from apbed.scenario import document, sysctls
 from apbed.scenario.keys import KEYS, NOT_SWEPT, Key, refuse_unknown
 
 Cases = dict[str, dict[str, Any]]  # name -> dotted key -> value
@@ -49,8 +48,8 @@ def of_files(folder: Path, names: Any) -> list[dict[str, Any]]:
 
 def _of_file(path: Path) -> list[dict[str, Any]]:
     try:
-        table = tomllib.loads(path.read_text())
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        table = document.read(path.read_text())
+    except (OSError, ValueError, ApbedError) as error:
         raise ApbedError(f"cases: {path.name}: {error}") from error
     if table.pop("schema", None) != 1:
         raise ApbedError(f"cases: {path.name}: expected schema = 1")
@@ -58,7 +57,9 @@ def _of_file(path: Path) -> list[dict[str, Any]]:
         refuse_unknown(table, ("case",))
     except ApbedError as error:
         raise ApbedError(f"cases: {path.name}: {error}") from error
-    found: list[dict[str, Any]] = table.get("case", [])
+    found = table.get("case", [])
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        raise ApbedError(f"cases: {path.name}: case: expected tables, each under [[case]]")
     return found
 
 

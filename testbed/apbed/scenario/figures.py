@@ -248,7 +248,7 @@ def _keys(table: Mapping[str, Any], key: str, known: Mapping[str, Any]) -> list[
     """One key of the scenario, or a list of them."""
     value = table.get(key, [])
     listed = [value] if isinstance(value, str) else value
-    if not isinstance(listed, list):
+    if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
         raise ApbedError(f"{key} = {value!r}: expected a key or a list of keys")
     refuse_unknown(listed, known)
     return list(listed)

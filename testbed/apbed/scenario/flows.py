@@ -11,13 +11,14 @@ from typing import Any
 
 from apbed.errors import ApbedError
 from apbed.scenario import datagrams
-from apbed.scenario.keys import DSCP, FLOW_KEYS, QUIC, SLEEP_KEYS, checked
+from apbed.scenario.keys import DSCP, FLOW_KEYS, QUIC, SLEEP_KEYS, checked, refuse_unknown
 from apbed.scenario.plan import Flow, Sleep
 from apbed.scenario.workload import TRANSFERS_MAX
 
 Table = dict[str, Any]
 LAST_DATAGRAM_S = 1.0  # before the end: what is on its way then would count as lost
 RECORDS = ("server", "tap")  # flowgen's own files beside those of the flows
+COUNT_MAX = 10**9  # datagrams of a flow, whether it says how many or not
 QUIC_BYTES = 1200  # of a datagram: the least that every path carries (RFC 9000, section 14)
 QUIC_RANGE = (256, 65507)  # what flowgen takes
 
@@ -116,6 +117,7 @@ def _for_each(table: Table, cell: Cell) -> list[Table]:
 def _connections(number: int, table: Table, cell: Cell) -> list[Flow]:
     """What one table asks for: one flow, a talker's two, or with renew_s one after the other."""
     try:
+        refuse_unknown(table, FLOW_KEYS)
         lost_anyway = str(table.get("dir")).startswith("udp")
         last_s = cell.duration_s - (0 if lost_anyway else LAST_DATAGRAM_S)
         if cell.datagram_bytes and table.get("dir") not in ("up", "down"):
@@ -164,8 +166,10 @@ def _complete(flow: Flow, duration_s: float) -> Flow:
                 raise ApbedError(f"{key} is missing; a pulse flow needs every_s and bytes")
         if flow.count is None:
             last_s = duration_s - LAST_DATAGRAM_S
-            count = math.floor((last_s - flow.start_s) / (flow.every_s or 1) + 1e-9)
-            flow = replace(flow, count=count)
+            fit = (last_s - flow.start_s) / (flow.every_s or 1) + 1e-9
+            if fit > COUNT_MAX:
+                raise ApbedError(f"every_s: {fit:.0f} datagrams; expected at most {COUNT_MAX}")
+            flow = replace(flow, count=math.floor(fit))
         if (flow.count or 0) < 1:
             raise ApbedError("count: expected at least 1, or a run long enough for one")
         if flow.dir == "ping" and (flow.datagrams or 1) > 1:
@@ -189,10 +193,10 @@ def _renewed(flow: Flow, every_s: float, duration_s: float) -> list[Flow]:
     """The connections of a flow, one after the other: ID-1, ID-2..."""
     lasts_s = duration_s if flow.seconds is None else flow.seconds
     end_s = min(flow.start_s + lasts_s, duration_s)
-    count = math.ceil((end_s - flow.start_s) / every_s - 1e-9)
-    if count > TRANSFERS_MAX:
-        raise ApbedError(f"renew_s: {count} connections; expected at most {TRANSFERS_MAX}")
-    starts = [flow.start_s + every_s * k for k in range(count)]
+    begun = (end_s - flow.start_s) / every_s - 1e-9
+    if begun > TRANSFERS_MAX:
+        raise ApbedError(f"renew_s: {begun:.0f} connections; expected at most {TRANSFERS_MAX}")
+    starts = [flow.start_s + every_s * k for k in range(math.ceil(begun))]
     return [
         replace(
             flow,

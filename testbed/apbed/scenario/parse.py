@@ -16,7 +16,17 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from apbed.errors import ApbedError
-from apbed.scenario import cases, catalogue, flows, radio, sweep, sysctls, users, workload
+from apbed.scenario import (
+    cases,
+    catalogue,
+    document,
+    flows,
+    radio,
+    sweep,
+    sysctls,
+    users,
+    workload,
+)
 from apbed.scenario.figures import Figure
 from apbed.scenario.figures import of_tables as figures_of
 from apbed.scenario.keys import (
@@ -82,34 +92,34 @@ def load(path: Path, settings: Sequence[str] = (), *, short: bool = False) -> Sc
     `short`: those of its [short] table too, which make it a matter of minutes.
     """
     try:
-        table = tomllib.loads(path.read_text())
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ApbedError(f"{path.name}: {error}") from error
+        table = document.read(path.read_text())
+    except (OSError, ValueError, ApbedError) as error:
+        raise ApbedError(f"{path.name}: {_one_line(error)}") from error
     try:
-        fewer = cases.flatten(table.pop("short", {}))
+        fewer = cases.flatten(_single(table, "short"))
         if short:
-            settings = [*(f"{key}={json.dumps(value)}" for key, value in fewer), *settings]
+            settings = [*(f"{key}={_toml(value)}" for key, value in fewer), *settings]
         shared = table.pop("cases", None)
         if shared is not None:
             own = table.pop("case", [])
-            if not isinstance(own, list):
+            if not isinstance(own, list) or not all(isinstance(one, str | dict) for one in own):
                 raise ApbedError("case: expected a list of names and of cases")
             tables = [one for one in own if isinstance(one, dict)]
             table["case"] = cases.of_files(path.parent, shared) + tables
             if len(tables) < len(own):  # names of those that the scenario runs, in this order
                 names = [one.get("name") if isinstance(one, dict) else one for one in own]
-                settings = [f"case={json.dumps(names)}", *settings]
+                settings = [f"case={_toml(names)}", *settings]
         word = path.stem if path.resolve() in catalogue.files() else str(path)
         return _scenario(word, table, settings)
     except ApbedError as error:
-        raise ApbedError(f"{path.name}: {error}") from error
+        raise ApbedError(f"{path.name}: {_one_line(error)}") from error
 
 
 def _scenario(word: str, table: dict[str, Any], settings: Sequence[str]) -> Scenario:
     tables = _Tables(_several(table, "flow"), _several(table, "sleep"))
     figures = _several(table, "figure")
     named = cases.of_tables(_several(table, "case"))
-    groups = sweep.zipped(table.pop("sweep", {}))
+    groups = sweep.zipped(_single(table, "sweep"))
     replaced = dict(_setting(word) for word in settings)
     given = dict(cases.flatten(table)) | replaced
     other_keys = sysctls.keys(given) | cases.keys(named)
@@ -120,6 +130,7 @@ def _scenario(word: str, table: dict[str, Any], settings: Sequence[str]) -> Scen
     for name, spec in (("workload", WORKLOAD_KEYS), ("users", USERS_KEYS)):
         keys |= spec if name in table or any(path in spec for path in given) else {}
     lists = {path: _values(path, key, given) for path, key in keys.items()}
+    radio.check_idle(given, replaced, lists, named)
     swept = [path for path, values in lists.items() if len(values) > 1]
     points = sweep.points(lists, groups)
     for point in points:
@@ -133,6 +144,24 @@ def _scenario(word: str, table: dict[str, Any], settings: Sequence[str]) -> Scen
     first = points[0]
     name, title, source = (first[key] for key in ("name", "title", "source"))
     return Scenario(word, name, title, source, tuple(settings), runs, drawn)
+
+
+def _one_line(error: Exception) -> str:
+    """What it says; a name or a value that it cites may have several lines."""
+    return str(error).replace("\n", "\\n")
+
+
+def _toml(value: Any) -> str:
+    """A value as a word of --set has it; a date, which no key takes, as text."""
+    return json.dumps(value, default=str)
+
+
+def _single(table: dict[str, Any], name: str) -> dict[str, Any]:
+    """The table [name], taken out; empty if there is none."""
+    found = table.pop(name, {})
+    if not isinstance(found, dict):
+        raise ApbedError(f"{name}: expected a table, under [{name}]")
+    return found
 
 
 def _several(table: dict[str, Any], name: str) -> list[dict[str, Any]]:
@@ -152,9 +181,11 @@ def _setting(word: str) -> tuple[str, Any]:
     key = (KEYS | WORKLOAD_KEYS | USERS_KEYS).get(path)
     words = key is not None and key.kind is str
     try:
-        return path, tomllib.loads(f"value = {text}", parse_float=str if words else float)["value"]
+        return path, document.read(f"value = {text}", str if words else float)["value"]
     except tomllib.TOMLDecodeError:
         return path, text
+    except ApbedError as error:
+        raise ApbedError(f"--set {path}: expected whole numbers of 64 bits at most") from error
 
 
 def _values(path: str, key: Key, given: Values) -> list[Any]:
@@ -179,7 +210,7 @@ def _run(values: Values, swept: Sequence[str], shown: Sequence[str], tables: _Ta
 def _plan(values: Values, tables: _Tables) -> Plan:
     if values["warmup_s"] >= values["duration_s"]:
         raise ApbedError("warmup_s: expected less than duration_s")
-    for role in ("ap", "station"):
+    for role in radio.ROLES:
         radio.check_queues(role, values)
     radio.check_access(values)
     mixed = flows.of_mix(values["mix"], values["mix_stagger_s"])

@@ -8,11 +8,12 @@ the fields' values, as it does `medium.phy`, `medium.edca` and `medium.channel`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from apbed.errors import ApbedError
 from apbed.scenario import hostapd
+from apbed.scenario.keys import KEYS
 
 # Profiles whose rates the guest's access point and radios offer, for rates = "kernel".
 KERNEL_RATES = ("hrdsss-11", "hrdsss-11-short", "erp-ofdm-")
@@ -23,6 +24,13 @@ IP_TCP = 40  # bytes of headers
 
 # Four access categories each are all the stations that dcfmedium has: MAC_MAX_STATIONS is 128.
 EDCA_RADIOS = 32
+
+ROLES = ("ap", "station")
+# Keys that do nothing beside one value of another key, and what they go with.
+IDLE: dict[str, tuple[str, Any, str]] = {
+    "hw_frames": ("radio", "direct", " = 'queues'"),
+    "stall_ms": ("inflight", 0, ", the bound that it belongs to"),
+}
 
 
 def check_edca(edca: str, radios: Sequence[str]) -> None:
@@ -81,6 +89,35 @@ def check_queues(role: str, values: Mapping[str, Any]) -> None:
         raise ApbedError(
             f"ap.child = {values['ap.child']!r}: expected none with noqueue, which has no classes"
         )
+
+
+def check_idle(
+    given: Mapping[str, Any],
+    replaced: Collection[str],
+    lists: Mapping[str, Sequence[Any]],
+    cases: Mapping[str, Mapping[str, Any]],
+) -> None:
+    """ApbedError for a key that a file, a case or --set gives, and that changes nothing.
+
+    One that acts in some cases only is right, and so is one of the file's that --set leaves idle.
+    `given`: what is not a default; of that `replaced` is by --set; `lists`: all keys' values.
+    """
+    for path, by in ((f"{role}.{key}", f"{role}.{IDLE[key][0]}") for role in ROLES for key in IDLE):
+        said = [own[by] for own in cases.values() if by in own and by not in replaced]
+        if path in given and (path in replaced or by not in replaced):
+            _refuse_idle(path, lists[path], [*lists[by], *said])
+        for name, own in cases.items():
+            if path in own and path not in replaced and by not in replaced:
+                beside = [own[by]] if by in own else lists[by]
+                _refuse_idle(path, [own[path]], beside, f"case {name!r}: ")
+
+
+def _refuse_idle(path: str, values: Sequence[Any], beside: Sequence[Any], where: str = "") -> None:
+    role, key = path.split(".")
+    other, without, words = IDLE[key]
+    found = [value for value in values if value != KEYS[path].default]
+    if found and set(beside) == {without}:
+        raise ApbedError(f"{where}{path} = {found[0]}: expected only with {role}.{other}{words}")
 
 
 def hidden(words: str, radios: Sequence[str]) -> tuple[str, ...]:

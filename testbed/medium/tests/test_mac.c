@@ -371,22 +371,33 @@ static void losses_begin_at_mark(int *failures)
 	cell_end(cell);
 }
 
-/* Attempts overlap only as collisions, and ones that collided do overlap. */
+/* Whether the frames of @a and @b were in the air at the same time. */
+static bool overlap(const struct attempt *a, const struct attempt *b)
+{
+	return a->start < b->start + DATA && b->start < a->start + DATA;
+}
+
+/*
+ * All hear each other, at one rate, without RTS and without capture: attempts
+ * overlap only if they begin within a slot, and just those that do are collided.
+ */
 static void check_attempts(const struct cell *cell, int *failures)
 {
-	ns_t busy_until = 0, busy_since = 0;
-
+	EXPECT(cell->n_attempts <= LOG_MAX);
 	for (int i = 0; i < cell->n_attempts && i < LOG_MAX; i++) {
 		const struct attempt *attempt = &cell->attempts[i];
+		bool alone = true;
 
-		if (attempt->collided && attempt->start < busy_until)
-			EXPECT(attempt->start - busy_since < SLOT ||
-			       busy_since - attempt->start < SLOT);
-		else
-			EXPECT(attempt->start >= busy_until);
-		busy_since = attempt->start;
-		if (attempt->start + DATA > busy_until)
-			busy_until = attempt->start + DATA;
+		for (int j = 0; j < cell->n_attempts && j < LOG_MAX; j++) {
+			const struct attempt *other = &cell->attempts[j];
+
+			if (j == i || !overlap(attempt, other))
+				continue;
+			EXPECT(attempt->start - other->start < SLOT ||
+			       other->start - attempt->start < SLOT);
+			alone = false;
+		}
+		EXPECT_EQ(attempt->collided, !alone);
 	}
 }
 

@@ -83,6 +83,24 @@ def test_a_bad_case_is_one_line(tmp_path: Path, old: str, new: str, line: str) -
     assert "\n" not in str(refused.value)
 
 
+def test_what_acts_in_some_cases_only_is_no_mistake(tmp_path: Path) -> None:
+    """Nor is a file's key that --set, or the choice of a case, leaves idle; one of a case is."""
+    text = CASES.replace("[ap]", "[ap]\nhw_frames = 64\nstall_ms = 2000")
+    assert len(load(tmp_path, text).runs) == 2
+    bound = "case=a bound"
+    for settings in (["case=today"], [bound], ["ap.inflight=0"], [bound, "ap.radio=direct"]):
+        assert load(tmp_path, text, *settings).runs
+    with pytest.raises(ApbedError, match=r"ap.stall_ms = 300: expected only with ap.inflight"):
+        load(tmp_path, text, "ap.inflight=0", "ap.stall_ms=300")
+    assert load(tmp_path, text, "ap.inflight=0", "ap.stall_ms=100").runs
+    with pytest.raises(ApbedError, match=r"case 'a bound': ap.hw_frames = 9: expected only with"):
+        load(tmp_path, CASES.replace("medium.retry = 4", "ap.hw_frames = 9"))
+    with pytest.raises(ApbedError, match=r"case 'today': ap.stall_ms = 9000: expected only with"):
+        load(tmp_path, CASES.replace('"queues" }', '"queues", stall_ms = 9000 }'))
+    inside = CASES.replace("medium.retry = 4", "ap.stall_ms = 9000")
+    assert [run.plan.ap.stall_ms for run in load(tmp_path, inside).runs] == [100, 9000]
+
+
 def test_scenarios_share_a_file_of_cases(tmp_path: Path) -> None:
     """It is found from where the scenario is; the case's values hold as if they stood there."""
     (tmp_path / "shared.toml").write_text("schema = 1\n" + CASES.removeprefix(CELL))

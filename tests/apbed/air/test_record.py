@@ -7,6 +7,7 @@ import json
 import lzma
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ def of_game(inputs: Mapping[str, str]) -> Record:
     for run_id in inputs:
         case = "lasack" if run_id.startswith("lasack") else "mac80211 airtime AQL"
         runs.append(run(case, int(run_id[-1]), 5.0, 0.9, 20.0) | {"id": run_id})
-    return Record("game", "A game", "0123456", inputs, tuple(runs))
+    return Record("game", "A game", dict.fromkeys(inputs, "0123456"), inputs, tuple(runs))
 
 
 def report(out: Path, words: list[str]) -> str:
@@ -76,13 +77,28 @@ def test_runs_of_no_plan_are_left_out(tmp_path: Path) -> None:
 
 
 def test_runs_that_were_not_repeated_stay_in_the_record() -> None:
-    """Of an earlier record: not those that are here again, nor those that are old now."""
+    """Of an earlier record: not those that are here again, nor those that are old now. Each
+    keeps the commit that made it."""
     names = [f"lasack_seed-{seed}" for seed in (1, 2, 3, 4)]
     earlier = of_game(dict.fromkeys(names, "a"))
-    made = of_game({names[1]: "b"})
+    made = replace(of_game({names[1]: "b"}), commits={names[1]: "fedcba9"})
     joined = made.joined(earlier, {names[1]: "b", names[2]: "a", names[3]: "c"})
     assert joined.inputs == {names[1]: "b", names[2]: "a", names[0]: "a"}
     assert [run["id"] for run in joined.runs] == list(joined.inputs)
+    assert joined.commits == {names[1]: "fedcba9", names[2]: "0123456", names[0]: "0123456"}
+
+
+def test_each_run_has_the_commit_that_made_it(tmp_path: Path) -> None:
+    """The page names those that differ by their contenders."""
+    words, inputs = planned()
+    lasack = {run_id: "fedcba9" for run_id in inputs if run_id.startswith("lasack")}
+    made = of_game(inputs)
+    record.write(tmp_path / "verdict", replace(made, commits={**made.commits, **lasack}))
+    text = " ".join(report(tmp_path, words).split())
+    assert "Commit 0123456 (lasack: fedcba9)." in text
+    (load,) = json.loads((tmp_path / "verdict.json").read_text())["loads"]
+    found = {one["case"]: one["commits"] for one in load["contenders"]}
+    assert found == {"mac80211 airtime AQL": ["0123456"], "lasack": ["fedcba9"]}
 
 
 def test_only_what_is_large_is_left_out(tmp_path: Path) -> None:
@@ -95,10 +111,13 @@ def test_only_what_is_large_is_left_out(tmp_path: Path) -> None:
     directory = tmp_path / "runs" / one["id"]
     directory.mkdir(parents=True)
     (directory / "run.json").write_text('{"inputs_hash": "abc"}')
-    made = record.of_runs(tmp_path, "A game", "0123456", {"scenario": "game", "runs": [one]})
+    made = record.of_runs(
+        tmp_path, "A game", {one["id"]: "0123456"}, {"scenario": "game", "runs": [one]}
+    )
     record.write(tmp_path, made)
     found = record.read(tmp_path, "game")
     assert found is not None and found.inputs == {one["id"]: "abc"}
+    assert found.commits == {one["id"]: "0123456"}
     (kept,) = found.runs
     for measure in verdict.MEASURES:
         assert measure.of(kept) == measure.of(one), measure.name
@@ -115,7 +134,7 @@ def test_equal_records_are_equal_files(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"not xz", lzma.compress(b"[]"), lzma.compress(b'{"schema": 2}'), lzma.compress(b"{}")],
+    [b"", b"not xz", lzma.compress(b"[]"), lzma.compress(b'{"schema": 1}'), lzma.compress(b"{}")],
 )
 def test_a_broken_record_is_one_line(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "game.json.xz").write_bytes(content)
@@ -124,12 +143,23 @@ def test_a_broken_record_is_one_line(tmp_path: Path, content: bytes) -> None:
 
 
 def without_marks(page: str) -> list[str]:
-    """The lines of a page's tables, without the marks of age, which depend on today's code."""
-    return [re.sub(r" \* \|", " |", line) for line in page.splitlines() if line[:1] == "|"]
+    """The leading paragraph, how many runs there are, and the lines of a page's tables without
+    the marks of age, which depend on today's code."""
+    lines = [re.sub(r" \* \|", " |", line) for line in page.splitlines() if line[:1] == "|"]
+    return [page.split("\n\n")[1], *re.findall(r"from \d+ runs", page), *lines]
+
+
+def test_the_readme_says_what_the_page_says() -> None:
+    """How many comparisons are won and lost, under how many loads."""
+    page = " ".join((PAGES / "verdict.md").read_text().split("\n\n")[1].split())
+    readme = " ".join((REPOSITORY / "README.md").read_text().split())
+    found = re.search(r"wins (\d+ of \d+) comparisons under (\d+) loads.* loses (\d+),", page)
+    assert found
+    assert f"wins {found[1]} comparisons under {found[2]} loads and loses {found[3]}" in readme
 
 
 def test_the_committed_page_is_that_of_the_committed_records() -> None:
-    """Every value of every table."""
+    """What stands at its top, and every value of every table."""
     names = sorted(path.name.removesuffix(record.SUFFIX) for path in PAGES.glob("verdict/*.xz"))
     assert names
     found: list[verdict.Load] = []
@@ -140,7 +170,7 @@ def test_the_committed_page_is_that_of_the_committed_records() -> None:
         known = record.read(PAGES / "verdict", name)
         assert known is not None
         found += verdict.loads(name, known.title, {"runs": list(known.runs)})
-        commits[name] = known.commit
+        commits |= {f"{name}/{run_id}": commit for run_id, commit in known.commits.items()}
     origin: dict[str, Any] = {"commands": [], "date": "", "stale": frozenset()}
     told = verdict_page.Origin(**origin, commits=commits, phys=phys, missing=0, unmeasured=())
     assert without_marks((PAGES / "verdict.md").read_text()) == without_marks(

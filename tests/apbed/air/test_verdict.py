@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from apbed.analysis import verdict, verdict_page
-from apbed.analysis.verdict import EVEN, LOST, WON, Measure
+from apbed.analysis.verdict import EVEN, LOST, WON
 
 MEASURES = {one.name: one for one in verdict.MEASURES}
 RIVAL = "mac80211 airtime AQL"
@@ -214,10 +214,11 @@ def test_other_stations_are_another_load() -> None:
 def test_the_same_as_json() -> None:
     """What is beyond measuring is the word "lost", which JSON can say."""
     found = load([(5.0, 0.9, None)], [(6.0, 0.4, 90.0)])
-    told = json.loads(json.dumps(verdict.to_json([found], {"game": "0123456"}), allow_nan=False))
-    assert told["schema"] == 1
+    told = json.loads(json.dumps(verdict.to_json([found], commits([found])), allow_nan=False))
+    assert told["schema"] == 2
     (game,) = told["loads"]
-    assert (game["name"], game["commit"], game["beside"]) == ("game", "0123456", RIVAL)
+    assert (game["name"], game["beside"]) == ("game", RIVAL)
+    assert [one["commits"] for one in game["contenders"]] == [["0123456"], ["0123456"]]
     assert [one["case"] for one in game["contenders"]] == [RIVAL, "lasack"]
     one = game["contenders"][1]["measures"]
     assert one["total"] == {"mean": 5.0, "low": 5.0, "high": 5.0, "seeds": 1}
@@ -225,9 +226,15 @@ def test_the_same_as_json() -> None:
     assert game["outcomes"]["total"] == LOST and game["outcomes"]["down/up"] == WON
 
 
+def commits(loads: Sequence[verdict.Load]) -> dict[str, str]:
+    """One for all runs."""
+    rows = [(load.scenario, row) for load in loads for row in load.rows]
+    return {f"{name}/{run['id']}": "0123456" for name, row in rows for run in row.runs}
+
+
 def page(loads: Sequence[verdict.Load], **changes: Any) -> str:
     known: dict[str, Any] = {
-        "commits": {"game": "0123456"},
+        "commits": commits(loads),
         "phys": dict.fromkeys(("game", "rrul", "voice"), "hrdsss-11"),
         "commands": ["apbed air"],
         "date": "1 May 2026",
@@ -303,9 +310,30 @@ def test_what_is_not_measured_or_old_is_said() -> None:
     assert "Invalid: lasack, seed 1: a warning." in page([bad])
 
 
-def test_a_measure_must_say_what_is_better() -> None:
-    """Each measure's cost falls the way its name promises."""
-    for measure in verdict.MEASURES:
-        good, bad = {"more": (2, 1), "less": (1, 2), "one": (1, 2)}[measure.better]
-        assert measure.cost(good) < measure.cost(bad), measure.name
-    assert Measure("x", "", "more", lambda _: 1.0).cost(3) == -3
+# A better and a worse value of each measure.
+DIRECTIONS = {
+    "down/up": (1.0, 2.0),
+    "Jain, stations": (0.9, 0.5),
+    "total": (6.0, 5.0),
+    "CoV in 1 s": (0.1, 0.4),
+    "Jain in 1 s": (0.9, 0.5),
+    "delay p50": (10.0, 50.0),
+    "delay p99": (10.0, 50.0),
+    "late or lost": (1.0, 20.0),
+    "round trip p50": (10.0, 50.0),
+    "download time p50": (0.2, 3.0),
+    "download time p90": (0.2, 3.0),
+    "unfinished": (0.0, 4.0),
+    "Jain, airtime": (0.9, 0.5),
+    "TCP ACKs": (5.0, 15.0),
+}
+
+
+def test_each_measure_has_a_direction() -> None:
+    assert DIRECTIONS.keys() == MEASURES.keys()
+
+
+@pytest.mark.parametrize("name", DIRECTIONS)
+def test_the_better_value_costs_less(name: str) -> None:
+    good, bad = DIRECTIONS[name]
+    assert MEASURES[name].cost(good) < MEASURES[name].cost(bad)

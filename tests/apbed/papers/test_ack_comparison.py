@@ -94,6 +94,28 @@ def test_what_never_ended_is_no_throughput(tmp_path: Path) -> None:
         ack_comparison.uploads(ack_comparison.load(write(tmp_path, runs)))
 
 
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["ack-skipping", "--beside"], "a run: no transfer; expected a scenario ack-skipping-*"),
+        (
+            ["http-queueing", "--beside"],
+            "a run: no flow; expected the scenario http-queueing-f3-f6",
+        ),
+        (
+            ["http-queueing", "--sessions"],
+            "no transfer ended; expected the scenario http-queueing-t3",
+        ),
+    ],
+)
+def test_runs_of_another_scenario_are_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], line: str
+) -> None:
+    other = run({"seed": 1}, id="a run", flows=[], goodput_mbps={"down": 2.0})
+    assert main(["model", *words, str(write(tmp_path / "other", [other]))]) == 1
+    assert capsys.readouterr().err == f"apbed: {line}\n"
+
+
 def test_commands_print_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Eq. 8 for d = 2 is 2.90 Mb/s; eq. 14 for 2000 bytes is 1.68 + 2 x 3.55 = 8.8 ms."""
     uploads = write(tmp_path / "up", upload_runs())

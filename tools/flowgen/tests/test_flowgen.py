@@ -199,33 +199,19 @@ def test_only_a_question_is_answered(server: Server) -> None:
     The server has counted and timed the question."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
         sender.settimeout(5)
+        before_ns = time.monotonic_ns()
         for sequence, echo in enumerate((2, 3, 1)):
             sender.sendto(datagram(sequence, 1, echo=echo), ("127.0.0.1", server.port))
-        before_ns = time.monotonic_ns()
         answer = sender.recv(1000)
         turned_ns = int.from_bytes(answer[28:36], "big")
         assert answer == datagram(2, 1, echo=2, turned_ns=turned_ns)
-        assert abs(turned_ns - before_ns) < 5e9
+        assert before_ns <= turned_ns <= time.monotonic_ns()
         sender.setblocking(False)
         with pytest.raises(BlockingIOError):
             sender.recv(1000)
     found = server.stop()
     assert {(entry["id"], entry["side"]) for entry in found} == {("p", "turn")}
     assert record(found, "p")["bytes"] == len(datagram(2, 1))
-
-
-def test_a_page_waits_for_the_one_before(server: Server, tmp_path: Path) -> None:
-    """Two objects at once, then a page 0.2 s after both are there."""
-    listed = tmp_path / "pages"
-    listed.write_text("a.1 down 9000 0.1\na.2 up 500000 -\nb down 100 0.2\n")
-    found = lines(execute(server.client("run", "--pages", str(listed))).stdout)
-    first, second, last = (record(found, name) for name in ("a.1", "a.2", "b"))
-    assert first["bytes"] == 9000 and second["bytes"] == 500_000 and last["bytes"] == 100
-    assert first["start_s"] == pytest.approx(second["start_s"], abs=0.05)
-    there_s = max(first["end_s"], second["end_s"])
-    assert last["start_s"] - there_s == pytest.approx(0.2, abs=0.1)
-    assert last["start_s"] >= there_s + 0.2
-    assert record(server.stop(), "a.1")["segments"] > 0
 
 
 @pytest.mark.parametrize("text", ["a down 9 -\n", "a down 9\n", "a down 9 0 x\n", "a down 9 nan\n"])
@@ -238,22 +224,15 @@ def test_a_line_of_no_page_starts_nothing(tmp_path: Path, text: str) -> None:
     assert "has no pages" in execute(words, status=1).stderr
 
 
-def test_a_talker_speaks_in_spurts(server: Server, tmp_path: Path) -> None:
-    """Two datagrams, silence, one more: at 0.1, 0.15 and 0.6 s."""
+def test_a_line_of_no_spurt_starts_nothing(tmp_path: Path) -> None:
     spurts = tmp_path / "spurts"
-    spurts.write_text("0.1 2\n0.6 1\n")
-    words = ["--id", "p", "--every", "0.05", "--bytes", "100", "--bursts", str(spurts)]
-    (sent,) = lines(execute(server.client("pulse", *words)).stdout)
-    assert sent["bytes"] == 300
-    assert sent["first_byte_s"] - sent["start_s"] == pytest.approx(0.1, abs=0.05)
-    assert sent["end_s"] - sent["start_s"] == pytest.approx(0.6, abs=0.05)
-    assert record(server.stop(), "p")["bytes"] == 300
+    words = [*PULSE, "--every", "0.05", "--bytes", "100", "--bursts", str(spurts)]
     for text in ("0.6 1\n0.1 2\n", "0.1 0\n", "0.1 -\n", "0.1 -5\n", "x 1\n"):
         spurts.write_text(text)
-        refused = execute(server.client("pulse", *words), status=1).stderr
+        refused = execute([str(FLOWGEN), *words], status=1).stderr
         assert "expected OFFSET COUNT, rising" in refused
     spurts.write_text("0.1 4294968\n")  # times 1000 it is more than 32 bits hold
-    many = server.client("pulse", *words, "--datagrams", "1000")
+    many = [str(FLOWGEN), *words, "--datagrams", "1000"]
     assert "line 1: more than 4294967 frames" in execute(many, status=1).stderr
 
 

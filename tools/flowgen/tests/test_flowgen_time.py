@@ -162,6 +162,14 @@ server frames
 client frames pulse --id p --count 20 --every 0.02 --bytes 1250 --datagrams 3
 stop
 
+server paged
+client paged run --pages pages
+stop
+
+server talker
+client talker pulse --id p --every 0.05 --bytes 100 --bursts spurts
+stop
+
 # 10 Mb/s, 20 ms there and back: the queue of 40 packets makes it 58.
 tc qdisc change dev dev0 root netem rate 10mbit limit 40 delay 20ms
 ip netns exec far tc qdisc change dev dev0 root netem rate 10mbit limit 40
@@ -223,6 +231,8 @@ def out(lab_kernel: LabKernel, tmp_path_factory: pytest.TempPathFactory) -> Path
         "".join(f"{i} {d} {n} {offset:.9f}\n" for i, d, n, offset in ARRIVALS)
     )
     (place / "cut").write_text("done down 1000 0\nshort down 1000000000000 0\nlater up 1000 60\n")
+    (place / "pages").write_text("a.1 down 9000 0.1\na.2 up 500000 -\nb down 100 0.2\n")
+    (place / "spurts").write_text("0.1 2\n0.6 1\n")
     flowgen = BUILD / "bin" / "flowgen"
     script = SCRIPT.format(flowgen=flowgen, rate=RATE_MBPS, window=WINDOW)
     (place / "script.sh").write_text(script)
@@ -444,6 +454,25 @@ def test_a_frame_takes_as_long_as_its_slowest_datagram(out: Path) -> None:
     assert len(delays) == 20
     for us in delays:
         assert us == pytest.approx(20_000 + 3 * 1292 * 8 / RATE_MBPS, abs=20)
+
+
+def test_a_page_waits_for_the_one_before(out: Path) -> None:
+    """Two objects at once, then a page 0.2 s after both are there."""
+    found, theirs = ends(out, "paged")
+    first, second, last = (record(found, name) for name in ("a.1", "a.2", "b"))
+    assert first["bytes"] == 9000 and second["bytes"] == 500_000 and last["bytes"] == 100
+    assert first["start_s"] == pytest.approx(second["start_s"], abs=MS)
+    there_s = max(first["end_s"], second["end_s"])
+    assert there_s + 0.2 <= last["start_s"] <= there_s + 0.2 + MS
+    assert record(theirs, "a.1")["segments"] > 0
+
+
+def test_a_talker_speaks_in_spurts(out: Path) -> None:
+    """Two datagrams, silence, one more: at 0.1, 0.15 and 0.6 s."""
+    sent, received = (record(entries, "p") for entries in ends(out, "talker"))
+    assert sent["bytes"] == received["bytes"] == 300
+    assert sent["first_byte_s"] - sent["start_s"] == pytest.approx(0.1, abs=MS)
+    assert sent["end_s"] - sent["start_s"] == pytest.approx(0.6, abs=MS)
 
 
 def test_nothing_polls(out: Path) -> None:

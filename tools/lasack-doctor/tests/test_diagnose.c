@@ -96,6 +96,33 @@ static void test_mac80211(int *failures)
 	end(&made);
 }
 
+static void test_module(int *failures)
+{
+	struct case_machine made;
+	struct module *module = &made.machine.module;
+	const char *attach = "tc qdisc replace dev wlan0 root lasack";
+
+	make_well(&made);
+	look(&made);
+	EXPECT(!about(&made, "module"));	/* it is in use */
+	strcpy(queue_of(&made)->kind, "noqueue");
+	queue_of(&made)->ours = false;
+	strcpy(module->release, "6.1.0-56-amd64");
+	expect(&made, "module", STATE_UNKNOWN, 1, NULL, failures);
+	module->built = MODULE_ABSENT;
+	expect(&made, "module", STATE_PROBLEM, 2, "linux-headers-6.1.0-56-amd64", failures);
+	module->signed_only = true;		/* first it must be built */
+	expect(&made, "module", STATE_PROBLEM, 2, "dkms autoinstall", failures);
+	module->built = MODULE_THERE;
+	expect(&made, "module", STATE_NOTE, 1, "mokutil --import", failures);
+	module->signed_only = false;
+	expect(&made, "module", STATE_OK, 1, NULL, failures);
+	module->signed_only = module->loaded = true;
+	expect(&made, "module", STATE_OK, 1, NULL, failures);
+	expect(&made, "qdisc", STATE_PROBLEM, 1, attach, failures);
+	end(&made);
+}
+
 static void test_power_save(int *failures)
 {
 	struct case_machine made;
@@ -228,6 +255,7 @@ int main(void)
 		{ "back-pressure, known and measured", test_driver },
 		{ "offload", test_offload },
 		{ "airtime queue limits and airtime fairness", test_mac80211 },
+		{ "module", test_module },
 		{ "power save", test_power_save },
 		{ "where packets wait", test_place },
 		{ "drivers", test_drivers },

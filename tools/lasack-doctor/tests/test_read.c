@@ -13,6 +13,7 @@
 #include "../links.c"
 #include "../radios.c"
 #include "files.h"
+#include "module.h"
 #include "tap.h"
 
 #define MUTATED		100000	/* messages */
@@ -20,7 +21,7 @@
 static char sys[] = "/tmp/lasack-doctor-XXXXXX";
 
 /* The folders of a file below the made-up /sys, and its path. */
-static const char *place(const char *name)
+static char *place(const char *name)
 {
 	static char path[256];
 
@@ -40,6 +41,15 @@ static void put_file(const char *name, const char *text)
 
 	if (!file || fputs(text, file) < 0 || fclose(file))
 		die("cannot write %s", name);
+}
+
+/* The folder of such a file. */
+static const char *folder_of(const char *name)
+{
+	char *path = place(name);
+
+	*strrchr(path, '/') = '\0';
+	return path;
 }
 
 static void put_link(const char *name, const char *target)
@@ -79,6 +89,37 @@ static void test_files(int *failures)
 }
 
 /* Root may read them, so root becomes nobody for that long. */
+static void test_module_files(int *failures)
+{
+	struct module module;
+
+	module_read(sys, "/nonexistent", &module);
+	EXPECT_EQ(module.built, MODULE_UNKNOWN);
+	EXPECT(!module.loaded && !module.signed_only);
+	put_file("lib/modules.dep", "extra/sch_lasackish.ko: extra/sch_lasack.ko\n");
+	module_read(sys, folder_of("lib/modules.dep"), &module);
+	EXPECT_EQ(module.built, MODULE_ABSENT);
+	put_file("lib/modules.dep",
+		 "kernel/net/sched/sch_fq.ko.xz:\n"
+		 "updates/dkms/sch_lasack.ko.xz: updates/dkms/inflight.ko.xz\n");
+	module_read(sys, folder_of("lib/modules.dep"), &module);
+	EXPECT_EQ(module.built, MODULE_THERE);
+	put_file("kernel/security/lockdown", "[none] integrity confidentiality\n");
+	put_file("module/module/parameters/sig_enforce", "N\n");
+	module_read(sys, "/nonexistent", &module);
+	EXPECT(!module.signed_only);
+	put_file("module/module/parameters/sig_enforce", "Y\n");
+	module_read(sys, "/nonexistent", &module);
+	EXPECT(module.signed_only);
+	put_file("module/module/parameters/sig_enforce", "N\n");
+	put_file("kernel/security/lockdown", "none [integrity] confidentiality\n");
+	module_read(sys, "/nonexistent", &module);
+	EXPECT(module.signed_only);
+	put_file("module/sch_lasack/refcnt", "0\n");
+	module_read(sys, "/nonexistent", &module);
+	EXPECT(module.loaded);
+}
+
 static void test_files_of_root(int *failures)
 {
 	struct hardware hardware;
@@ -342,6 +383,7 @@ int main(void)
 {
 	static const struct tap_case cases[] = {
 		{ "files of /sys", test_files },
+		{ "files of the module", test_module_files },
 		{ "files that only root may read", test_files_of_root },
 		{ "flowtables", test_flowtables },
 		{ "ways to the Internet", test_routes },
