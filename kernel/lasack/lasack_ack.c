@@ -97,7 +97,8 @@ static bool lasack_flow_retreat(struct lasack_queue *q, struct lasack_flow *flow
 	/*
 	 * The real ACKs are ahead by so much then: they must be within the window. And a real one
 	 * is behind all that waits: who steps back a little must not have the rest charged at once.
-	 * What is given back had been charged, so it had come. No other data may be acknowledged anew.
+	 * What is given back had been charged, so it had come. Nothing else may be acknowledged
+	 * anew.
 	 */
 	if (behind > LASACK_WINDOW || behind < flow->pending ||
 	    behind + flow->returned * LASACK_REFUND_UNIT > LASACK_WINDOW ||

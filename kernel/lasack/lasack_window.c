@@ -27,7 +27,7 @@
 
 #define LASACK_WINDOW_SHIFT_MAX	14	/* RFC 7323, 2.3 */
 /* No ACK waits for longer: a minute, in units of 2^10 ns. */
-#define LASACK_WINDOW_SOON	(1U << 26)
+#define LASACK_WINDOW_SOON	(64U << 20)
 /* When it is limited first: so much more than what waiting ACKs acknowledge. */
 #define LASACK_WINDOW_MARGIN	(32U << 10)
 

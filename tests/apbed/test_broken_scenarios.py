@@ -119,6 +119,8 @@ def test_a_broken_file_of_cases_is_one_line(tmp_path: Path) -> None:
         ('case = [["a"]]\ncases = "x.toml"', "case: expected a list of names and of cases"),
         ('figure = [{id = "f", title = "f", x = "seed", y = "jain", series = [["a"]]}]',
          "figure f: series = [['a']]: expected a key or a list of keys"),
+        ('figure = [{id = "f", title = "f", x = "seed", y = "jain", printed = [3]}]',
+         "figure f: printed: expected tables, each under [[figure.printed]]"),
         ('flow = [{id = "a", bursts = 3}]', "flow 1: unknown key 'bursts'; known: id,"),
         (f"seed = {'1' * 400}", "seed: expected a whole number of 64 bits at most"),
         (f"seed = [1, {'1' * 400}]", "seed: expected a whole number of 64 bits at most"),

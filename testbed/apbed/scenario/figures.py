@@ -226,7 +226,7 @@ def _table(table: Mapping[str, Any], key: str) -> dict[str, Any]:
 def _tables(table: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
     value = table.get(key, [])
     if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
-        raise ApbedError(f"{key} = {value!r}: expected a list of tables")
+        raise ApbedError(f"{key}: expected tables, each under [[figure.{key}]]")
     return value
 
 
