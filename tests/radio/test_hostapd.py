@@ -12,7 +12,7 @@ from apbed.scenario import hostapd
 from guest import categories
 from guest.commands import CellError
 from guest.radios import edca_words, hostapd_conf
-from tests.apbed.test_scenario import CELL, load
+from tests.apbed.scenario.test_scenario import CELL, load
 
 # IEEE Std 802.11-2012, Table 8-105, aCWmin 15: AIFSN, number of values, TXOP limit in us.
 STANDARD = "7:16:1024:0,3:16:1024:0,2:8:16:3008,2:4:8:1504"

@@ -14,7 +14,7 @@ from apbed.analysis import own_queues, summary, validity
 from guest.own_queues import airtimes, pending, queue_counters, read_at_once
 from guest.radios import queue_words
 from tests.apbed import fabricated_run
-from tests.apbed.test_scenario import CELL, load
+from tests.apbed.scenario.test_scenario import CELL, load
 
 # As net/mac80211/debugfs_sta.c of 6.1 prints them.
 AQM = """\

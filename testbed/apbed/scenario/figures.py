@@ -225,8 +225,10 @@ def _table(table: Mapping[str, Any], key: str) -> dict[str, Any]:
 
 def _tables(table: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
     value = table.get(key, [])
-    if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
-        raise ApbedError(f"{key}: expected tables, each under [[figure.{key}]]")
+    if not isinstance(value, list):
+        raise ApbedError(f"{key} = {value!r}: expected a list of tables")
+    if wrong := [one for one in value if not isinstance(one, dict)]:
+        raise ApbedError(f"{key} = {wrong[:1]!r}: expected a list of tables")
     return value
 
 

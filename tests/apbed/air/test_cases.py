@@ -9,7 +9,7 @@ import pytest
 
 from apbed.errors import ApbedError
 from apbed.scenario.plan import Plan
-from tests.apbed.test_scenario import CELL, load
+from tests.apbed.scenario.test_scenario import CELL, load
 
 CASES = (
     CELL

@@ -11,7 +11,7 @@ import pytest
 
 from apbed.errors import ApbedError
 from apbed.scenario import parse, sweep
-from tests.apbed.test_scenario import CELL, load
+from tests.apbed.scenario.test_scenario import CELL, load
 
 ZIP = 'zip = [["station.window", "wired.window"]]'
 

@@ -16,7 +16,7 @@ from apbed.scenario.users import page_of
 from guest.network import window_sysctls, wire_words
 from guest.radios import air_words
 from guest.traffic import burst_list, page_list
-from tests.apbed.test_scenario import CELL, load
+from tests.apbed.scenario.test_scenario import CELL, load
 
 USERS = (
     "users.files=40",

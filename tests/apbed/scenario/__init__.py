@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Scenario files: what they say, and one clear line for what they may not say."""
