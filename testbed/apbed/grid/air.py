@@ -92,20 +92,22 @@ class Air:
         self.settings(station, self.plan.station.retry or self.plan.medium.retry)
 
     def keep(self, node: Session) -> None:
-        """The power as it is under the country's rules of now; the journal undoes it last."""
-        radio = self.grid.radio
-        if radio.txpower_dbm or node.shell("country").strip() != radio.country:
-            node.attempt(f"keep_txpower {node.node.wlan}")  # a device that was never up has none
+        """The power as it is now, before `regulate`: it follows the country, so it is put back
+        after that, once the kernel has the country's rules and the device has seen them."""
+        radio, device = self.grid.radio, node.node.wlan
+        before = node.shell("country").strip()
+        if radio.txpower_dbm or before != radio.country:
+            node.attempt(f"keep_txpower {device}")  # a device that was never up has none
+        if before != radio.country:
+            anew = f"ip link set {device} down; ip link set {device} up"
+            node.shell(f"keep {shlex.quote(anew)} && keep {shlex.quote(_until(before))}")
 
     def regulate(self, node: Session) -> None:
         """The regulatory domain, unless it is that already."""
         wanted = self.grid.radio.country
-        before = node.shell("country").strip()
-        if before == wanted:
+        if node.shell("country").strip() == wanted:
             return
-        # The last that is kept is put back first: the country. The power is put back, too, once
-        # the kernel has the country's rules, which it follows.
-        node.shell(f"keep {shlex.quote(_until(before))} && keep_country")
+        node.shell("keep_country")
         if node.attempt(f"iw reg set {wanted} && {_until(wanted)}")[0]:
             self.notes.append(f"{node.node.name}: the regulatory domain stays as it was")
 
