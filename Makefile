@@ -55,7 +55,7 @@ modules-all: setup		## build the modules for every supported kernel, without a w
 		done; \
 	done
 
-# Debian has no 6.6, OpenWrt's: these lines are on both sides of it.
+# No suite of Debian has 6.6, OpenWrt's, any more: these lines are on both sides of it.
 CROSS_VERSIONS := 6.1 6.12
 TARGETS	 := mips arm arm64
 
