@@ -8,6 +8,10 @@
  * when they arrive from the station. They are charged to the flow with its next packet that
  * goes out, as if that packet acknowledged them.
  *
+ * Nor can anybody but its two ends read or change the windows of such an upload. If its packets
+ * that go out wait for too long, lasack_aqm.c says so. Then one of the packets that come in is
+ * marked if its sender knows ECN, and else dropped. To its sender that is congestion.
+ *
  * An ACK can be forged by anybody who can send a packet to the station. So it is believed only
  * as far as the station has sent what it acknowledges. A counter for each connection has the
  * bytes that came and were not acknowledged yet. Connections share counters by chance, which a
@@ -15,10 +19,6 @@
  * of a fragmented packet and what cannot be parsed may be of any connection of the station, so
  * the station has a counter for them, or a TCP upload could hide in them. If no packet comes
  * in at all, something takes them before the hook, such as tc's mirred. Then all ACKs are believed.
- *
- * Nor can anybody but its two ends read or change the windows of such an upload. If its packets
- * that go out wait for too long, lasack_aqm.c says so. Then one of the packets that come in is
- * marked if its sender knows ECN, and else dropped. To its sender that is congestion.
  *
  * The hook is netfilter's first one of the device. It sees packets before a bridge or VLAN takes
  * them, and after GRO.

@@ -5,7 +5,6 @@
 
 #include "diagnose.h"
 #include "driver.h"
-#include "module.h"
 #include "place.h"
 #include "queues.h"
 #include "shell_word.h"
@@ -71,6 +70,38 @@ static void look_at_device(const struct machine *machine, const struct device *d
 		find_type(findings, "ip link set %s up", name.text);
 	} else {
 		find(findings, "device", STATE_OK, "%s is up.", name.text);
+	}
+}
+
+/* Only of a device without one of ours: if it has one, the module is there. */
+static void look_at_module(const struct machine *machine, const struct device *device,
+			   struct findings *findings)
+{
+	const struct module *module = &machine->module;
+	struct word release = shell_word(module->release);
+
+	if (!device->wifi || device_ours(device))
+		return;
+	if (module->loaded) {
+		find(findings, "module", STATE_OK, MODULE_NAME " is loaded.");
+	} else if (module->built == MODULE_ABSENT) {
+		find(findings, "module", STATE_PROBLEM,
+		     MODULE_NAME " is not built for this kernel, %s. tc will say that it does not know "
+		     "this kind of queue discipline.", release.text);
+		find_type(findings, "apt install linux-headers-%s && dkms autoinstall   # Debian",
+			  release.text);
+	} else if (module->signed_only) {
+		find(findings, "module", STATE_NOTE,
+		     "This kernel loads signed modules only (Secure Boot). If tc says that it does "
+		     "not know this kind of queue discipline, let the firmware know DKMS's key "
+		     "and boot again.");
+		find_type(findings, "mokutil --import /var/lib/dkms/mok.pub");
+	} else if (module->built == MODULE_THERE) {
+		find(findings, "module", STATE_OK, MODULE_NAME " is built for this kernel.");
+	} else {
+		find(findings, "module", STATE_UNKNOWN,
+		     "Whether " MODULE_NAME " is built for this kernel cannot be told: "
+		     "/lib/modules/%s has no list of modules.", release.text);
 	}
 }
 

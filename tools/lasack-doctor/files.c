@@ -84,3 +84,53 @@ void files_read(const char *sys, const char *device, const char *radio,
 	if (radio)
 		read_debugfs(sys, radio, hardware);
 }
+
+/* Whether the first line of the file SYS/BELOW has one of two words; not if it cannot be read. */
+static bool says(const char *sys, const char *below, const char *word, const char *other)
+{
+	char path[PATH_MAX], line[256] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", sys, below);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	if (!fgets(line, sizeof(line), file))
+		line[0] = '\0';
+	fclose(file);
+	return strstr(line, word) || strstr(line, other);
+}
+
+/* modules.dep has a line for each module: its path, a colon, and the paths of what it needs. */
+static void find_built(const char *modules, struct module *module)
+{
+	char path[PATH_MAX], *line = NULL;
+	size_t size = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/modules.dep", modules);
+	file = fopen(path, "re");
+	if (!file)
+		return;
+	module->built = MODULE_ABSENT;
+	while (module->built == MODULE_ABSENT && getline(&line, &size, file) > 0) {
+		line[strcspn(line, ":")] = '\0';
+		if (strstr(line, "/" MODULE_NAME ".ko"))
+			module->built = MODULE_THERE;
+	}
+	free(line);
+	fclose(file);
+}
+
+void module_read(const char *sys, const char *modules, struct module *module)
+{
+	char path[PATH_MAX];
+
+	memset(module, 0, sizeof(*module));
+	snprintf(path, sizeof(path), "%s/module/" MODULE_NAME, sys);
+	module->loaded = !access(path, F_OK);
+	module->signed_only =
+		says(sys, "kernel/security/lockdown", "[integrity]", "[confidentiality]") ||
+		says(sys, "module/module/parameters/sig_enforce", "Y", "1");
+	find_built(modules, module);
+}

@@ -2,7 +2,7 @@
 /*
  * What a machine tells of its network devices, while it was looked at.
  *
- * Principle: links.c, radios.c, files.c, module.c and flowtables.c fill a machine,
+ * Principle: links.c, radios.c, files.c and flowtables.c fill a machine,
  * diagnose.c makes findings of it, report.c prints them; data flows one way.
  */
 #ifndef LASACK_DOCTOR_MACHINE_H
@@ -71,7 +71,9 @@ struct flowtable {
 	bool hardware;			/* flags offload */
 };
 
-/* Of sch_lasack in the running kernel. */
+#define MODULE_NAME	"sch_lasack"
+
+/* Of this module in the running kernel. tc does not say why a module did not come. */
 struct module {
 	char release[NAME_MAX_BYTES + 1];	/* uname -r */
 	bool loaded;

@@ -22,7 +22,6 @@
 #include "flowtables.h"
 #include "links.h"
 #include "machine.h"
-#include "module.h"
 #include "radios.h"
 #include "report.h"
 

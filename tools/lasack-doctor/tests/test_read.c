@@ -13,7 +13,6 @@
 #include "../links.c"
 #include "../radios.c"
 #include "files.h"
-#include "module.h"
 #include "tap.h"
 
 #define MUTATED		100000	/* messages */
@@ -88,7 +87,6 @@ static void test_files(int *failures)
 	EXPECT_EQ(hardware.airtime_tx, -1);
 }
 
-/* Root may read them, so root becomes nobody for that long. */
 static void test_module_files(int *failures)
 {
 	struct module module;
@@ -120,6 +118,7 @@ static void test_module_files(int *failures)
 	EXPECT(module.loaded);
 }
 
+/* Root may read them, so root becomes nobody for that long. */
 static void test_files_of_root(int *failures)
 {
 	struct hardware hardware;
