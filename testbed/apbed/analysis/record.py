@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import lzma
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,20 +46,19 @@ class Record:
             runs,
         )
 
-    def joined(self, earlier: Record, inputs: Mapping[str, str]) -> Record:
-        """With those of an earlier record's runs that are not in this one, but for those of which
-        these inputs, today's of some runs, say that they are old."""
-        old = earlier.stale({**earlier.inputs, **inputs})
-        more = [run for run in earlier.runs if run["id"] not in {*self.inputs, *old}]
+    def joined(self, earlier: Record, order: Iterable[str]) -> Record:
+        """With those of an earlier record's runs that are not in this one, in this
+        order. Old ones stay until they are made again: the page marks them."""
+        more = [run for run in earlier.runs if run["id"] not in self.inputs]
         known = {run["id"]: run for run in (*self.runs, *more)}
         commits, hashes = {**earlier.commits, **self.commits}, {**earlier.inputs, **self.inputs}
-        order = sorted(known, key=[*inputs, *known].index)
+        ids = sorted(known, key=[*order, *known].index)
         return Record(
             self.scenario,
             self.title,
-            {run_id: commits[run_id] for run_id in order},
-            {run_id: hashes[run_id] for run_id in order},
-            tuple(known[run_id] for run_id in order),
+            {run_id: commits[run_id] for run_id in ids},
+            {run_id: hashes[run_id] for run_id in ids},
+            tuple(known[run_id] for run_id in ids),
         )
 
     def stale(self, inputs: Mapping[str, str]) -> set[str]:

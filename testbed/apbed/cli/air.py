@@ -10,7 +10,7 @@ import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -28,6 +28,7 @@ examples:
   apbed air --short                               fewer and shorter runs
   apbed air --short --loads "rrul game" --set 'case=["lasack", "mac80211 airtime AQL"]'
   apbed air --short --report                      the page from the runs that are done
+  apbed air --records Documentation/measurements/verdict    run what these records do not have
 
 DIR gets a directory for each load, as `apbed run` leaves it, verdict.md, verdict.png and
 verdict.json, and in verdict/ a small record of each load's runs, from which --report writes the
@@ -61,6 +62,13 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         help="directory of the results (default: out/air)",
     )
     parser.add_argument(
+        "--records",
+        type=Path,
+        metavar="DIR",
+        help="go on from these records: what they have is not run again, what is run now is added"
+        " (default: run everything, add it to those in OUT/verdict)",
+    )
+    parser.add_argument(
         "--jobs",
         type=int,
         metavar="N",
@@ -78,26 +86,46 @@ def run(args: argparse.Namespace) -> int:
     jobs = len(os.sched_getaffinity(0)) if args.jobs is None else args.jobs
     if jobs < 1:
         raise ApbedError("--jobs: expected at least 1")
-    loads = campaign.loads(args.out, args.set, short=args.short, names=args.loads.split())
+    loads = campaign.loads(
+        args.out, args.set, short=args.short, names=args.loads.split(), known=_known(args.records)
+    )
     if not args.report:
         _print_plan(loads, jobs, sys.stdout if args.dry_run else sys.stderr)
     if args.dry_run:
         return 0
-    if not args.report:
-        for load in loads:
-            load.out.mkdir(parents=True, exist_ok=True)
-            _note_commits(load)
-            with observer(load.scenario, sys.stderr) as notify:
-                runner.run_all(load.scenario, load.out, min(jobs, len(load.scenario.runs)), notify)
-            summary.summarize(load.out)
+    for load in loads:
+        to_run = not args.report and load.here.runs
+        if to_run:
+            _carry_out(load, jobs)
+        if (load.out / "manifest.json").exists():
+            _record(args, load)
+        if to_run:
             report.write_report(load.out)
     return _write_page(args, loads)
+
+
+def _known(records: Path | None) -> campaign.Known:
+    """What the records below the folder have; nothing if there is no folder."""
+
+    def inputs(name: str) -> Mapping[str, str]:
+        found = record.read(records, name) if records else None
+        return found.inputs if found else {}
+
+    return inputs
+
+
+def _carry_out(load: Load, jobs: int) -> None:
+    """Make the runs that are not done yet."""
+    load.out.mkdir(parents=True, exist_ok=True)
+    _note_commits(load)
+    with observer(load.here, sys.stderr) as notify:
+        runner.run_all(load.here, load.out, min(jobs, len(load.here.runs)), notify)
 
 
 def _print_plan(loads: Sequence[Load], jobs: int, stream: TextIO) -> None:
     print(f"{'load':<18}{'runs':>6}{'done':>6}{'virtual s':>11}{'expected':>10}", file=stream)
     for load in loads:
-        runs, done = len(load.scenario.runs), len(load.kept)
+        runs, done = len(load.scenario.runs), len(load.kept | load.recorded)
         expected = _minutes(load.expected_s / jobs)
         print(
             f"{load.scenario.name:<18}{runs:>6}{done:>6}{load.virtual_s:>11.0f}{expected:>10}",
@@ -121,8 +149,9 @@ def _write_page(args: argparse.Namespace, loads: Sequence[Load]) -> int:
     stale: set[str] = set()
     for load in sorted(loads, key=lambda one: one.scenario.name):
         name, title = load.scenario.name, load.scenario.title
-        known = _record(args.out, load, whole=not args.set)
-        if known is not None and known.runs:
+        known = record.read(_records(args), name)
+        known = known and known.of(load.inputs.keys())
+        if known and known.runs:
             records[name] = known
             found += verdict.loads(name, title, {"runs": list(known.runs)})
             stale |= {f"{name}/{run_id}" for run_id in known.stale(load.inputs)}
@@ -167,23 +196,28 @@ def _commands(args: argparse.Namespace) -> list[str]:
     words = ["apbed", "air", *(["--short"] if args.short else [])]
     words += ["--loads", args.loads] if args.loads else []
     words += [f"--set={word}" for word in args.set]
+    words += ["--records", str(args.records)] if args.records else []
     if not args.report:
         return [shlex.join([*words, "--out", str(args.out)])]
     made = [*words, "--out", f"out/air{'-short' if args.short else ''}"]
     return [shlex.join(made), shlex.join([*words, "--report", "--out", str(args.out)])]
 
 
-def _record(out: Path, load: Load, *, whole: bool) -> Record | None:
-    """Of the plan's runs: made from the runs if they are there, else as it was left. If the plan is
-    the `whole` one, what is not in it any more leaves the file, too."""
-    if (load.out / "manifest.json").exists():
-        result = summary.summarize(load.out)
-        made = record.of_runs(load.out, load.scenario.title, _commits(load), result)
-        earlier = record.read(out / RECORDS, load.scenario.name)
-        made = made.joined(earlier, load.inputs) if earlier else made
-        record.write(out / RECORDS, made.of(load.inputs.keys()) if whole else made)
-    known = record.read(out / RECORDS, load.scenario.name)
-    return known and known.of(load.inputs.keys())
+def _record(args: argparse.Namespace, load: Load) -> None:
+    """Write what the runs below the load's directory say. Without --set the plan is the whole one,
+    and what is not in it any more leaves the record, too."""
+    folder = _records(args)
+    made = record.of_runs(
+        load.out, load.scenario.title, _commits(load), summary.summarize(load.out)
+    )
+    if earlier := record.read(folder, load.scenario.name):
+        made = made.joined(earlier, load.inputs)
+    record.write(folder, made if args.set else made.of(load.inputs.keys()))
+
+
+def _records(args: argparse.Namespace) -> Path:
+    folder: Path = args.records or args.out / RECORDS
+    return folder
 
 
 def _picture(out: Path, loads: Sequence[Load]) -> str | None:
@@ -192,7 +226,8 @@ def _picture(out: Path, loads: Sequence[Load]) -> str | None:
     path = out / "verdict.png"
     for name in PICTURED:
         for load in loads:
-            if load.scenario.name == name and (load.out / "summary.json").exists():
+            here = (load.out / "summary.json").exists() and not load.recorded
+            if load.scenario.name == name and here:
                 told = json.loads((load.out / "summary.json").read_text())
                 groups = verdict.loads(name, load.scenario.title, told)
                 rows = [row for row in groups[0].rows if row.runs]

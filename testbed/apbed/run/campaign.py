@@ -8,8 +8,9 @@ are done are kept as the runner keeps them, and what was interrupted goes on by 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,20 +26,36 @@ SET_UP_S = 4.0  # virtual seconds before t0: association, and a second to settle
 COST = {"hrdsss-11": 0.25, "ofdm-54": 1.0, "erp-ofdm-54": 1.0, "ht20": 1.5}
 COST_OF_OTHERS = 1.5
 
+Known = Callable[[str], Mapping[str, str]]
+
+
+def unknown(_name: str) -> Mapping[str, str]:
+    """Of a campaign that has only what is below its own directory."""
+    return {}
+
 
 @dataclass(frozen=True)
 class Load:
-    """A scenario of the campaign: each run's inputs hash, and the ids of those that are done."""
+    """A scenario of the campaign: each run's inputs hash, and the ids of those that are done:
+    below `out`, or earlier and elsewhere, as a record says."""
 
     scenario: Scenario
     out: Path
     inputs: Mapping[str, str]
     kept: frozenset[str]
+    recorded: frozenset[str]
 
     @property
     def open(self) -> list[Run]:
         """The runs that are not done yet."""
-        return [run for run in self.scenario.runs if run.id not in self.kept]
+        done = self.kept | self.recorded
+        return [run for run in self.scenario.runs if run.id not in done]
+
+    @property
+    def here(self) -> Scenario:
+        """The scenario with the runs that are below `out`, or are to be."""
+        runs = [run for run in self.scenario.runs if run.id not in self.recorded]
+        return dataclasses.replace(self.scenario, runs=runs)
 
     @property
     def virtual_s(self) -> float:
@@ -54,10 +71,16 @@ class Load:
 
 
 def loads(
-    out: Path, settings: Sequence[str], *, short: bool, names: Sequence[str] = ()
+    out: Path,
+    settings: Sequence[str],
+    *,
+    short: bool,
+    names: Sequence[str] = (),
+    known: Known = unknown,
 ) -> list[Load]:
-    """The campaign's loads, the longest first. `names`: only these. ApbedError for an unknown one
-    or if something is missing that runs need."""
+    """The campaign's loads, the longest first. `names`: only these. `known`: the inputs of runs
+    that were made elsewhere, by their ids, for a load's name; those with today's inputs are done.
+    ApbedError for an unknown load or if something is missing that runs need."""
     files = {path.stem: path for path in catalogue.files() if path.parent.name == FOLDER}
     if unknown := [name for name in names if name not in files]:
         raise ApbedError(f"no load {unknown[0]!r}; expected some of: {', '.join(files)}")
@@ -67,7 +90,8 @@ def loads(
             scenario = parse.load(path, settings, short=short)
             inputs = runner.inputs(scenario)
             kept = frozenset(runner.finished(out / name, inputs))
-            found.append(Load(scenario, out / name, inputs, kept))
+            earlier = {run_id for run_id, said in known(name).items() if inputs.get(run_id) == said}
+            found.append(Load(scenario, out / name, inputs, kept, frozenset(earlier - kept)))
     return sorted(found, key=lambda load: load.expected_s, reverse=True)
 
 

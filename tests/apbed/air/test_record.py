@@ -13,13 +13,14 @@ from typing import Any
 
 import pytest
 
-from apbed.analysis import record, verdict, verdict_page
+from apbed.analysis import record, report, summary, verdict, verdict_page
 from apbed.analysis.record import Record
 from apbed.checkout import REPOSITORY
 from apbed.cli import main
 from apbed.errors import ApbedError
 from apbed.run import runner
 from apbed.scenario import catalogue, parse
+from apbed.scenario.parse import Scenario
 from tests.apbed.air.test_verdict import run
 
 PAGES = REPOSITORY / "Documentation" / "measurements"
@@ -41,7 +42,7 @@ def of_game(inputs: Mapping[str, str]) -> Record:
     return Record("game", "A game", dict.fromkeys(inputs, "0123456"), inputs, tuple(runs))
 
 
-def report(out: Path, words: list[str]) -> str:
+def page_of(out: Path, words: list[str]) -> str:
     """The page that `apbed air --report` writes."""
     settings = [word for one in words for word in ("--set", one)]
     assert main(["air", "--report", "--loads", "game", *settings, "--out", str(out)]) == 0
@@ -52,7 +53,7 @@ def test_the_page_needs_only_the_record(tmp_path: Path) -> None:
     """Values and commit are the record's; nothing is old, nothing lacks."""
     words, inputs = planned()
     record.write(tmp_path / "verdict", of_game(inputs))
-    text = report(tmp_path, words)
+    text = page_of(tmp_path, words)
     assert "Commit 0123456." in text and "| **0.90** |" in text
     assert "not done" not in text and " * |" not in text
     assert json.loads((tmp_path / "verdict.json").read_text())["loads"][0]["name"] == "game"
@@ -64,7 +65,7 @@ def test_a_run_with_other_inputs_is_marked(tmp_path: Path) -> None:
     known = {run_id: found for run_id, found in inputs.items() if not run_id.endswith("3")}
     old = next(run_id for run_id in known if run_id.startswith("lasack"))
     record.write(tmp_path / "verdict", of_game(known | {old: "0" * 64}))
-    text = report(tmp_path, words)
+    text = page_of(tmp_path, words)
     assert "| lasack * |" in text and "| mac80211 airtime AQL |" in text
     assert "**2 runs of the plan are not done**" in " ".join(text.split())
 
@@ -73,19 +74,55 @@ def test_runs_of_no_plan_are_left_out(tmp_path: Path) -> None:
     """The record has three seeds, the plan one."""
     words, _ = planned("[2]")
     record.write(tmp_path / "verdict", of_game(planned("[1,2,3]")[1]))
-    assert "from 2 runs" in report(tmp_path, words)
+    assert "from 2 runs" in page_of(tmp_path, words)
 
 
 def test_runs_that_were_not_repeated_stay_in_the_record() -> None:
-    """Of an earlier record: not those that are here again, nor those that are old now. Each
-    keeps the commit that made it."""
-    names = [f"lasack_seed-{seed}" for seed in (1, 2, 3, 4)]
+    """Old ones, too: a page with a mark says more than one without the row. Each keeps the commit
+    that made it; the order is the plan's."""
+    names = [f"lasack_seed-{seed}" for seed in (1, 2, 3)]
     earlier = of_game(dict.fromkeys(names, "a"))
     made = replace(of_game({names[1]: "b"}), commits={names[1]: "fedcba9"})
-    joined = made.joined(earlier, {names[1]: "b", names[2]: "a", names[3]: "c"})
-    assert joined.inputs == {names[1]: "b", names[2]: "a", names[0]: "a"}
+    joined = made.joined(earlier, [names[2], names[1]])
+    assert joined.inputs == {names[2]: "a", names[1]: "b", names[0]: "a"}
     assert [run["id"] for run in joined.runs] == list(joined.inputs)
-    assert joined.commits == {names[1]: "fedcba9", names[2]: "0123456", names[0]: "0123456"}
+    assert joined.commits == {names[2]: "0123456", names[1]: "fedcba9", names[0]: "0123456"}
+    assert joined.stale({names[1]: "b", names[2]: "c", names[0]: "a"}) == {names[2]}
+
+
+def test_a_campaign_goes_on_from_records(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Only what the records lack or have of older inputs is run; what comes of it replaces the old
+    and stands beside the rest."""
+    words, inputs = planned()
+    old = next(run_id for run_id in inputs if run_id.startswith("lasack"))
+    records, out = tmp_path / "records", tmp_path / "out"
+    record.write(records, of_game({**inputs, old: "0" * 64}))
+    asked = [word for one in words for word in ("--set", one)]
+    asked = ["air", "--loads", "game", *asked, "--out", str(out), "--records", str(records)]
+
+    def run_all(scenario: Scenario, directory: Path, *_: object) -> None:
+        assert [run.id for run in scenario.runs] == [old]
+        (directory / "runs" / old).mkdir(parents=True)
+        told = json.dumps({"inputs_hash": inputs[old]})
+        (directory / "runs" / old / "run.json").write_text(told)
+        (directory / "manifest.json").write_text("{}")
+
+    def summarize(_directory: Path) -> dict[str, Any]:
+        return {"scenario": "game", "runs": [run("lasack", 1, 5.0, 0.7, 20.0) | {"id": old}]}
+
+    monkeypatch.setattr(runner, "run_all", run_all)
+    monkeypatch.setattr(summary, "summarize", summarize)
+    monkeypatch.setattr(report, "write_report", lambda _: None)
+    assert main([*asked, "--dry-run"]) == 0
+    assert re.search(r"game +4 +3 ", capsys.readouterr().out)
+    assert main(asked) == 0
+    known = record.read(records, "game")
+    assert known is not None and known.inputs == inputs and not known.stale(inputs)
+    assert {one["id"]: one["ratio_down_up"] for one in known.runs}[old] == 0.7
+    monkeypatch.setattr(runner, "run_all", None)  # nothing is left to run
+    assert main(asked) == 0
 
 
 def test_each_run_has_the_commit_that_made_it(tmp_path: Path) -> None:
@@ -94,7 +131,7 @@ def test_each_run_has_the_commit_that_made_it(tmp_path: Path) -> None:
     lasack = {run_id: "fedcba9" for run_id in inputs if run_id.startswith("lasack")}
     made = of_game(inputs)
     record.write(tmp_path / "verdict", replace(made, commits={**made.commits, **lasack}))
-    text = " ".join(report(tmp_path, words).split())
+    text = " ".join(page_of(tmp_path, words).split())
     assert "Commit 0123456 (lasack: fedcba9)." in text
     (load,) = json.loads((tmp_path / "verdict.json").read_text())["loads"]
     found = {one["case"]: one["commits"] for one in load["contenders"]}
