@@ -238,10 +238,15 @@ def _picture(out: Path, loads: Sequence[Load]) -> str | None:
 
 
 def _commit() -> str:
-    """Of this checkout; with -dirty if something in it is not committed."""
-    words = ["git", "describe", "--always", "--dirty"]
-    done = subprocess.run(words, cwd=REPOSITORY, capture_output=True, text=True)
-    return done.stdout.strip() or "unknown"
+    """Of this checkout; with -dirty if something in it is not committed. Its documentation does not
+    count: no run reads it, and the records of the runs before this one may stand in it."""
+    done = _git("describe", "--always").strip()
+    changed = _git("status", "--porcelain", "-uno", "--", ".", ":(exclude)Documentation")
+    return (done or "unknown") + ("-dirty" if changed else "")
+
+
+def _git(*words: str) -> str:
+    return subprocess.run(["git", *words], cwd=REPOSITORY, capture_output=True, text=True).stdout
 
 
 def _commits(load: Load) -> dict[str, str]:

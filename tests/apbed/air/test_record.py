@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import lzma
 import re
+import subprocess
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,7 @@ import pytest
 from apbed.analysis import record, report, summary, verdict, verdict_page
 from apbed.analysis.record import Record
 from apbed.checkout import REPOSITORY
-from apbed.cli import main
+from apbed.cli import air, main
 from apbed.errors import ApbedError
 from apbed.run import runner
 from apbed.scenario import catalogue, parse
@@ -213,3 +214,22 @@ def test_the_committed_page_is_that_of_the_committed_records() -> None:
     assert without_marks((PAGES / "verdict.md").read_text()) == without_marks(
         verdict_page.page(found, told, None)
     )
+
+
+def test_records_in_the_checkout_do_not_make_it_dirty(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What runs read does."""
+    (tmp_path / "Documentation").mkdir()
+    for name in ("Documentation/a", "b"):
+        (tmp_path / name).write_text("first")
+    user = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for words in (["init", "-q"], ["add", "."], [*user, "commit", "-q", "-m", "first"]):
+        subprocess.run(["git", *words], cwd=tmp_path, check=True)
+    monkeypatch.setattr(air, "REPOSITORY", tmp_path)
+    clean = air._commit()
+    assert re.fullmatch("[0-9a-f]{7,}", clean)
+    (tmp_path / "Documentation" / "a").write_text("second")
+    assert air._commit() == clean
+    (tmp_path / "b").write_text("second")
+    assert air._commit() == f"{clean}-dirty"
