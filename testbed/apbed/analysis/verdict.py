@@ -17,6 +17,7 @@ from statistics import fmean
 
 from apbed.analysis.comparison import Row, Spread, compare, spread
 from apbed.analysis.fairness import jain_index
+from apbed.analysis.measures import replications
 from apbed.analysis.run_directory import Json
 
 OURS = "lasack"
@@ -29,12 +30,14 @@ WON, EVEN, LOST = "won", "even", "lost"
 class Measure:
     """One figure of a run, None where it has none; inf if it is beyond what could be measured.
 
-    `better` is "more", "less", or "one": the nearer to 1, by its logarithm.
+    `better` is "more", "less", or "one": the nearer to 1, by its logarithm. `told` says two values
+    in a sentence.
     """
 
     name: str
     unit: str
     better: str
+    told: str
     of: Callable[[Json], float | None]
 
     def cost(self, value: float) -> float:
@@ -45,12 +48,21 @@ class Measure:
 
 
 @dataclass(frozen=True)
+class Interval:
+    """The mean of a difference over the seeds, and half of its 95 % interval: None of one seed."""
+
+    mean: float
+    half_width: float | None
+
+
+@dataclass(frozen=True)
 class Comparison:
     """One measure of two contenders under a load. `outcome` is the first one's."""
 
     measure: Measure
     ours: Spread
     theirs: Spread
+    difference: Interval | None  # ours less theirs; None if a value is beyond measuring
     outcome: str
     pairs: int  # seeds in which both have a value
     seeds: int  # that both have run
@@ -123,7 +135,17 @@ def compared(measure: Measure, ours: Sequence[Json], theirs: Sequence[Json]) -> 
     spreads = [spread(values) for values in zip(*pairs, strict=True)]
     assert spreads[0] is not None and spreads[1] is not None
     outcome = _outcome(measure, pairs) if len(pairs) == len(told) else EVEN
-    return Comparison(measure, spreads[0], spreads[1], outcome, len(pairs), len(both))
+    return Comparison(
+        measure, spreads[0], spreads[1], _difference(pairs), outcome, len(pairs), len(both)
+    )
+
+
+def _difference(pairs: Sequence[tuple[float, float]]) -> Interval | None:
+    found = [a - b for a, b in pairs]
+    if not all(math.isfinite(one) for one in found):
+        return None
+    told = replications.interval(found)
+    return Interval(told["mean"], told["half_width_95"])
 
 
 def known(measure: Measure, rows: Sequence[Row]) -> bool:
@@ -304,18 +326,102 @@ def _airtime(run: Json) -> float | None:
 
 
 MEASURES = (
-    Measure("down/up", "ratio", "one", _among_like(_ratio)),
-    Measure("Jain, stations", "index", "more", _stations),
-    Measure("total", "Mb/s", "more", _at("goodput_mbps", "total")),
-    Measure("CoV in 1 s", "", "less", _at("second_by_second", "goodput_cov")),
-    Measure("Jain in 1 s", "index", "more", _among_like(_at("second_by_second", "jain", "mean"))),
-    Measure("delay p50", "ms", "less", _delay("p50")),
-    Measure("delay p99", "ms", "less", _delay("p99")),
-    Measure("late or lost", "% of frames", "less", _late),
-    Measure("round trip p50", "ms", "less", _rtt),
-    Measure("download time p50", "s", "less", _response("p50")),
-    Measure("download time p90", "s", "less", _response("p90")),
-    Measure("unfinished", "downloads", "less", _response("unfinished")),
-    Measure("Jain, airtime", "index", "more", _airtime),
-    Measure("TCP ACKs", "% of air", "less", _at("medium", "tcp_ack_airtime_share", scale=100)),
+    Measure(
+        "down/up",
+        "ratio",
+        "one",
+        "downloads get {ours} of what uploads get, not {theirs}",
+        _among_like(_ratio),
+    ),
+    Measure(
+        "Jain, stations",
+        "index",
+        "more",
+        "Jain's index of the stations' goodput is {ours}, not {theirs}",
+        _stations,
+    ),
+    Measure(
+        "total",
+        "Mb/s",
+        "more",
+        "the total is {ours} Mb/s, not {theirs}",
+        _at("goodput_mbps", "total"),
+    ),
+    Measure(
+        "CoV in 1 s",
+        "",
+        "less",
+        "a connection's goodput varies from second to second by {ours} of its mean, not {theirs}",
+        _at("second_by_second", "goodput_cov"),
+    ),
+    Measure(
+        "Jain in 1 s",
+        "index",
+        "more",
+        "Jain's index of the connections in a second is {ours}, not {theirs}",
+        _among_like(_at("second_by_second", "jain", "mean")),
+    ),
+    Measure(
+        "delay p50",
+        "ms",
+        "less",
+        "a datagram takes {ours} ms, not {theirs}",
+        _delay("p50"),
+    ),
+    Measure(
+        "delay p99",
+        "ms",
+        "less",
+        "99 of 100 datagrams take at most {ours} ms, not {theirs}",
+        _delay("p99"),
+    ),
+    Measure(
+        "late or lost",
+        "% of frames",
+        "less",
+        "{ours} % of a call's frames come late or never, not {theirs} %",
+        _late,
+    ),
+    Measure(
+        "round trip p50",
+        "ms",
+        "less",
+        "a round trip inside a connection takes {ours} ms, not {theirs}",
+        _rtt,
+    ),
+    Measure(
+        "download time p50",
+        "s",
+        "less",
+        "half of the short downloads take at most {ours} s, not {theirs}",
+        _response("p50"),
+    ),
+    Measure(
+        "download time p90",
+        "s",
+        "less",
+        "nine in ten take at most {ours} s, not {theirs}",
+        _response("p90"),
+    ),
+    Measure(
+        "unfinished",
+        "downloads",
+        "less",
+        "{ours} of them do not end, not {theirs}",
+        _response("unfinished"),
+    ),
+    Measure(
+        "Jain, airtime",
+        "index",
+        "more",
+        "Jain's index of the stations' airtime is {ours}, not {theirs}",
+        _airtime,
+    ),
+    Measure(
+        "TCP ACKs",
+        "% of air",
+        "less",
+        "TCP's ACKs take {ours} % of the air, not {theirs}",
+        _at("medium", "tcp_ack_airtime_share", scale=100),
+    ),
 )

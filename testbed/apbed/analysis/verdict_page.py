@@ -10,8 +10,9 @@ import math
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from apbed.analysis.comparison import Row, Spread
 from apbed.analysis.verdict import (
@@ -21,7 +22,9 @@ from apbed.analysis.verdict import (
     OURS,
     WON,
     Comparison,
+    Interval,
     Load,
+    Measure,
     best,
     commits_of,
     contender,
@@ -61,9 +64,7 @@ def page(loads: Sequence[Load], origin: Origin, picture: str | None) -> str:
     told = [load for load in loads if load.comparisons()]
     parts = [
         "# verdict: what an access point runs today, beside lasack",
-        _wrap(_in_short(told, origin))
-        if told
-        else "No load has been measured with both contenders.",
+        *(_wrap(words) for words in _in_short(told, origin)),
         *_not_compared(loads),
         _wrap(_made_by(origin, loads)),
         "\n".join(f"    {command}" for command in origin.commands),
@@ -80,32 +81,103 @@ def page(loads: Sequence[Load], origin: Origin, picture: str | None) -> str:
 
 HOW = (
     "Each seed's runs meet the same load and are compared in pairs. **won** and **lost**: every "
-    "seed says so, and the means are at least 1 % apart. Otherwise it is even. The first value "
-    f"is `{OURS}`'s. Each section below has all values. One seed has no interval: the next may say "
-    "otherwise. In most loads the stations' packets wait in a FIFO. In those called *stations "
-    "today* they wait in the stations' own mac80211, and in *stations lasack* in a lasack there. "
-    "Where stations have different rates (slow-station), equal goodput and airtime exclude each "
-    "other. [Metrics](../reference/metrics.md#verdicts) says what each measure is."
+    "seed says so, and the means are at least 1 % apart. Otherwise it is even. Of two equals every "
+    "seed says the same by chance once in two times with two seeds, once in sixteen with five. The "
+    f"first value is `{OURS}`'s. Each section below has all values. A row *difference* is "
+    f"`{OURS}` less its rival, seed by seed, with the 95 % interval of its mean. "
+    "[queues.toml](../../testbed/cases/queues.toml) says what each contender is. In most loads the "
+    "stations' packets wait in a FIFO. In those called *stations today* they wait in the stations' "
+    "own mac80211, and in *stations lasack* in a lasack there. In those called *hostapd*, and in "
+    "marks, access point and stations have the contention windows that hostapd hands out; in all "
+    "others all contend alike. Where stations have different rates (slow-station, "
+    "fading-stations), equal goodput and airtime exclude each other. "
+    "[Metrics](../reference/metrics.md#verdicts) says what each measure is."
 )
 PICTURE = (
     "What a person feels. Above: the datagrams of each second, their longest delay (grey) and the "
-    "median (black). Below: each download. "
+    "median (black). Below: each download; what is above the edge is cut. "
     "The first seed of each contender."
 )
 
 
-def _in_short(loads: Sequence[Load], origin: Origin) -> str:
-    """Where it wins, where it loses, what to do then."""
+def _in_short(loads: Sequence[Load], origin: Origin) -> list[str]:
+    """How much is won and lost; where it wins, where it loses, what to do then."""
+    if not loads:
+        return ["No load has been measured with both contenders."]
     found = [one for load in loads for one in load.comparisons()]
     rivals = sorted({_rival(load) for load in loads})
-    return (
+    scenarios = Counter(load.scenario for load in loads)
+    (largest, rows), *_ = scenarios.most_common(1)
+    words = (
         f"Beside {_and([SAID.get(one, one) for one in rivals])}, `{OURS}` wins "
         f"{_count(found, WON)} of {len(found)} comparisons under {_under(loads, origin)}, loses "
         f"{_count(found, LOST)}, and {_count(found, EVEN)} "
-        f"{'is' if _count(found, EVEN) == 1 else 'are'} even. "
-        f"**Where it wins:** {_mostly(found, WON, LOST)}. **Where it loses:** "
-        f"{_mostly(found, LOST, WON)}. **What to do then:** {_advice(loads)}"
+        f"{'is' if _count(found, EVEN) == 1 else 'are'} even."
     )
+    if len(scenarios) > 1 and rows > 1:
+        words += f" These are {len(scenarios)} scenarios; {rows} of the loads are of {largest}."
+    return [words, _wins(found), _losses(loads), f"**What to do then:** {_advice(loads)}"]
+
+
+def _wins(found: Sequence[Comparison]) -> str:
+    """Each measure that is won under more loads than lost."""
+    words = []
+    for measure in MEASURES:
+        having = [one for one in found if one.measure is measure]
+        won = _count(having, WON)
+        if won > _count(having, LOST):
+            ours, theirs = (
+                median(getattr(one, who).mean for one in having) for who in ("ours", "theirs")
+            )
+            words.append(f"{_told(measure, ours, theirs)} (won under {won} of {len(having)})")
+    told = "; ".join(words) or "no measure more often than not"
+    return f"**Where it wins**, by the median over the loads: {told}."
+
+
+def _losses(loads: Sequence[Load]) -> str:
+    """Each measure that is lost under any load, and the worst of it."""
+    found = [(load, one) for load in loads for one in load.comparisons()]
+    words = []
+    for measure in MEASURES:
+        having = [(load, one) for load, one in found if one.measure is measure]
+        lost = [(load, one) for load, one in having if one.outcome == LOST]
+        if lost:
+            load, worst = max(lost, key=lambda pair: _worse(pair[1]))
+            words.append(
+                f"{_told(measure, worst.ours.mean, worst.theirs.mean)}, in {load.name} (lost under "
+                f"{len(lost)} of {len(having)}{_lost_by([one for _, one in lost])}"
+                f"{_lost_in([load.scenario for load, _ in lost])})"
+            )
+    return f"**Where it loses**, by the worst load: {'; '.join(words) or 'nowhere'}."
+
+
+def _told(measure: Measure, ours: float, theirs: float) -> str:
+    return measure.told.format(ours=_value(ours), theirs=_value(theirs))
+
+
+def _lost_in(scenarios: Sequence[str]) -> str:
+    """Their names, if they are few, and not one."""
+    names = list(dict.fromkeys(scenarios))
+    return f": {_and(names)}" if 1 < len(names) <= NAMED else ""
+
+
+def _worse(one: Comparison) -> float:
+    """Of a comparison that is lost, how many times worse ours is; a difference of the distances
+    from 1 where the nearer to 1 is the better."""
+    ours, theirs = one.ours.mean, one.theirs.mean
+    if one.measure.better == "one":
+        return one.measure.cost(ours) - one.measure.cost(theirs)
+    less, more = (ours, theirs) if one.measure.better == "more" else (theirs, ours)
+    return more / less if less and math.isfinite(more) else math.inf
+
+
+def _lost_by(lost: Sequence[Comparison]) -> str:
+    """By how much several are lost; a ratio has no percent."""
+    found = median(_worse(one) for one in lost)
+    if len(lost) == 1 or lost[0].measure.better == "one" or math.isinf(found):
+        return ""
+    more = lost[0].measure.better == "more"
+    return f", half of them by at least {100 * (1 - 1 / found if more else found - 1):.0f} %"
 
 
 def _count(found: Sequence[Comparison], outcome: str) -> int:
@@ -123,18 +195,6 @@ def _under(loads: Sequence[Load], origin: Origin) -> str:
 def _standard(load: Load, origin: Origin) -> str:
     phy = origin.phys[load.scenario]
     return STANDARDS.get(phy, phy)
-
-
-def _mostly(found: Sequence[Comparison], outcome: str, other: str) -> str:
-    """Each measure that has this outcome under more loads than the other one, and under how many
-    of those that have the measure."""
-    words = []
-    for measure in MEASURES:
-        having = [one for one in found if one.measure is measure]
-        told = _count(having, outcome)
-        if told > _count(having, other):
-            words.append(f"{measure.name} ({told} of {len(having)})")
-    return "; ".join(words) or "no measure more often than not"
 
 
 def _not_compared(loads: Sequence[Load]) -> list[str]:
@@ -183,7 +243,25 @@ def _advice(loads: Sequence[Load]) -> str:
         )
     else:
         words += f"use {_and(sorted(names))} above `inflight`."
+    if spared := _spared(loads):
+        words += (
+            " Where the stations' packets wait in their own mac80211, as in Linux laptops today, "
+            f"this is not lost: {spared}."
+        )
     return words
+
+
+def _spared(loads: Sequence[Load]) -> str:
+    """What is lost under a load, and not with other stations; by load."""
+    known = {
+        load.name: {one.measure.name: one.outcome for one in load.comparisons()} for load in loads
+    }
+    words = []
+    for name, found in known.items():
+        today = known.get(f"{name}, stations today", {})
+        measures = [one for one in found if found[one] == LOST and today.get(one, LOST) != LOST]
+        words += [f"{name}: {_and(measures)}"] if measures else []
+    return "; ".join(words)
 
 
 def _made_by(origin: Origin, loads: Sequence[Load]) -> str:
@@ -241,12 +319,15 @@ def _section(load: Load, origin: Origin) -> str:
     """All contenders of a load, and what the two that are compared come to."""
     rows = [row for row in load.rows if row.runs]
     measures = [one for one in MEASURES if known(one, rows)]
-    winners = {one.name: best(one, rows) for one in measures}
+    winners = {one.name: _best(one, rows) for one in measures}
     cells = [
         [_name(row, load, origin)]
-        + [_cell(of_row(one, row), mark=row in winners[one.name]) for one in measures]
+        + [_cell(of_row(one, row), mark=winners[one.name]) for one in measures]
         for row in rows
     ]
+    if differences := {one.measure.name: one.difference for one in load.comparisons()}:
+        told = (differences.get(one.name) for one in measures)
+        cells.append(["*difference*", *(_difference(one) for one in told)])
     headings = [f"{one.name}{', ' + one.unit if one.unit else ''}" for one in measures]
     about = (
         f"{load.title}. {_standard(load, origin)} (`{origin.phys[load.scenario]}`). "
@@ -279,26 +360,33 @@ def _name(row: Row, load: Load, origin: Origin) -> str:
     return (contender(row) or row.name) + (" *" if ids & origin.stale else "")
 
 
-def _cell(found: Spread | None, *, mark: bool) -> str:
+def _best(measure: Measure, rows: Sequence[Row]) -> set[str]:
+    """The best mean as it is printed; a reader cannot tell from it what has the same digits."""
+    found = (of_row(measure, row) for row in best(measure, rows))
+    return {_value(one.mean) for one in found if one is not None}
+
+
+def _difference(found: Interval | None) -> str:
+    if found is None or found.half_width is None:
+        return "none"
+    return f"{_value(found.mean, '+')} ±{_value(found.half_width)}"
+
+
+def _cell(found: Spread | None, *, mark: Collection[str]) -> str:
     if found is None:
         return "none"
     text = _value(found.mean)
     if found.n > 1 and _value(found.low) != _value(found.high):
         text += f" ({_value(found.low)}-{_value(found.high)})"
-    return f"**{text}**" if mark else text
+    return f"**{text}**" if _value(found.mean) in mark else text
 
 
-def _value(value: float) -> str:
+def _value(value: float, sign: str = "") -> str:
     """Three significant digits, or two decimals if it is less than 10."""
     if math.isinf(value):
         return "lost"
-    return (
-        f"{value:.2f}"
-        if abs(value) < 10
-        else f"{value:.0f}"
-        if abs(value) >= 100
-        else f"{value:.1f}"
-    )
+    decimals = 2 if abs(value) < 10 else 1 if abs(value) < 100 else 0
+    return f"{value:{sign}.{decimals}f}"
 
 
 def _factor(one: Comparison) -> str:

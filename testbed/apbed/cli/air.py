@@ -200,6 +200,7 @@ def _commands(args: argparse.Namespace) -> list[str]:
     if not args.report:
         return [shlex.join([*words, "--out", str(args.out)])]
     made = [*words, "--out", f"out/air{'-short' if args.short else ''}"]
+    made += [] if args.records else ["--records", str(args.out / RECORDS)]
     return [shlex.join(made), shlex.join([*words, "--report", "--out", str(args.out)])]
 
 

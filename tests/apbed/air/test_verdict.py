@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import re
@@ -250,8 +251,15 @@ def test_the_page_says_what_is_lost_as_what_is_won() -> None:
     text = page([load([(5.0, 0.9, 20.0)] * 2, [(6.0, 0.4, 90.0)] * 2)])
     top = " ".join(text.split("Written on")[0].split())
     assert "under one load, on 802.11b, loses 1" in top
-    assert "**Where it wins:** down/up (1 of 1); delay p99 (1 of 1)" in top
-    assert "**Where it loses:** total (1 of 1)." in top
+    assert (
+        "**Where it wins**, by the median over the loads: downloads get 0.90 of what uploads get, "
+        "not 0.40 (won under 1 of 1); 99 of 100 datagrams take at most 20.0 ms, not 90.0 (won "
+        "under 1 of 1)."
+    ) in top
+    assert (
+        "**Where it loses**, by the worst load: the total is 5.00 Mb/s, not 6.00, in game (lost "
+        "under 1 of 1)."
+    ) in top
     assert "| total | 0 | 1: game | 0 |" in text and "| down/up | 1: game | 0 | 0 |" in text
     assert "`tc qdisc replace dev wlan0 root noqueue`" in top
     (row,) = (line for line in text.splitlines() if line.startswith("| [game](#game)"))
@@ -262,13 +270,15 @@ def test_the_page_says_what_is_lost_as_what_is_won() -> None:
 
 
 def test_the_loads_of_an_outcome_are_counted() -> None:
-    """Two of three loads are won: the paragraph has these, the table has the third one, too."""
+    """Two of three loads are won: the first paragraph has these, and the next the third one."""
     won, more, lost = (load([(total, 1.0, 9.0)], [(6.0, 1.0, 9.0)]) for total in (7.0, 8.0, 5.0))
     text = page([won, more, lost])
     top = " ".join(text.split("Written on")[0].split())
     assert "under 3 loads, 3 on 802.11b," in top
-    assert "**Where it wins:** total (2 of 3)." in top
-    assert "**Where it loses:** no measure more often than not." in top
+    assert (
+        "by the median over the loads: the total is 7.00 Mb/s, not 6.00 (won under 2 of 3)." in top
+    )
+    assert "the total is 5.00 Mb/s, not 6.00, in game (lost under 1 of 3)." in top
     assert "| total | 2: game; game | 1: game | 0 |" in text
 
 
@@ -291,9 +301,60 @@ def test_all_that_are_best_are_bold() -> None:
 def test_nothing_lost_needs_no_advice() -> None:
     text = page([load([(7.0, 0.9, 20.0)], [(6.0, 0.4, 90.0)])])
     assert (
-        "**Where it loses:** no measure more often than not. **What to do then:** nothing was lost."
+        "**Where it loses**, by the worst load: nowhere. **What to do then:** nothing was lost."
         in " ".join(text.split())
     )
+
+
+def named(name: str, totals: tuple[float, float], scenario: str = "game") -> verdict.Load:
+    """A load of that name and scenario, with lasack's and the rival's total."""
+    found = load([(totals[0], 1.0, 9.0)] * 2, [(totals[1], 1.0, 9.0)] * 2)
+    return dataclasses.replace(found, name=name, scenario=scenario)
+
+
+def test_the_worst_loss_is_told_and_where_the_others_are() -> None:
+    """By a sixth in rrul, by a half in voice, by a quarter in game: half of them by a quarter."""
+    loads = [
+        named("rrul", (5.0, 6.0), "rrul"),
+        named("voice", (3.0, 6.0), "voice"),
+        named("game", (3.0, 4.0)),
+    ]
+    assert (
+        "the total is 3.00 Mb/s, not 6.00, in voice (lost under 3 of 3, half of them by at least "
+        "25 %: rrul, voice and game)."
+    ) in " ".join(page(loads).split())
+
+
+def test_what_other_stations_spare_is_told() -> None:
+    """The total is lost beside stations with a FIFO, not beside stations as they are today."""
+    loads = [named("game", (5.0, 6.0)), named("game, stations today", (6.0, 6.0))]
+    words = " ".join(page(loads).split())
+    assert "as in Linux laptops today, this is not lost: game: total." in words
+    assert "These are 1 scenarios" not in words and "this is not lost" not in page(loads[:1])
+
+
+def test_a_difference_has_its_interval() -> None:
+    """-1 and -3: the mean is -2, s is the root of 2, and t(0.975, 1) is 12.71 (Student)."""
+    found = load([(5.0, 1.0, 9.0), (4.0, 1.0, 9.0)], [(6.0, 1.0, 9.0), (7.0, 1.0, 9.0)])
+    text = page([found])
+    (row,) = (line for line in text.splitlines() if line.startswith("| *difference*"))
+    assert "| -2.00 ±12.7 |" in row
+    (told,) = [one for one in found.comparisons() if one.measure.name == "total"]
+    assert told.difference is not None
+    assert told.difference.half_width == pytest.approx(
+        12.706 * math.sqrt(2) / math.sqrt(2), rel=1e-4
+    )
+
+
+def test_a_value_beyond_measuring_has_no_difference() -> None:
+    found = load([(5.0, 1.0, None)] * 2, [(5.0, 1.0, 9.0)] * 2)
+    (told,) = [one for one in found.comparisons() if one.measure.name == "delay p99"]
+    assert told.difference is None
+
+
+def test_what_prints_like_the_best_is_bold_too() -> None:
+    text = page([load([(5.001, 0.9, 20.0)], [(5.0, 0.4, 90.0)])])
+    assert text.count("**5.00**") == 2
 
 
 def test_what_is_not_measured_or_old_is_said() -> None:
