@@ -17,44 +17,11 @@ from tests.experiments.campaign import Run, carried_out
 
 pytestmark = pytest.mark.usefixtures("lab_kernel")
 
-CELL = """
-schema = 1
-name = "agreement"
-title = "one saturating datagram flow to and from each station"
-duration_s = 10
-warmup_s = 2
-[ap]
-qdisc = "pfifo limit 100"
-inflight = 1
-[station]
-count = 3
-qdisc = "pfifo limit 100"
-inflight = 1
-[[flow]]
-id = "down"
-station = "each"
-dir = "pulse_down"
-count = 3300
-every_s = 0.003
-bytes = 1400
-[[flow]]
-id = "up"
-station = "each"
-dir = "pulse"
-count = 3300
-every_s = 0.003
-bytes = 1400
-"""
-QUEUES = ("ap.radio=queues", "station.radio=queues")
-NOQUEUE = tuple(
-    f"{role}.{word}" for role in ("ap", "station") for word in ("qdisc=noqueue", "inflight=0")
-)
+CELL = Path(__file__).parent / "agreement.toml"
 
 
-def cell(tmp_path: Path, name: str, *settings: str) -> Run:
-    path = tmp_path / "agreement.toml"
-    path.write_text(CELL)
-    (run,) = carried_out(path, tmp_path / name, *settings)
+def cell(out: Path, case: str, line: str) -> Run:
+    (run,) = carried_out(CELL, out / case, line, f"case={case}")
     return run
 
 
@@ -68,14 +35,14 @@ def collision_probability(run: Run) -> float:
 
 def test_the_radios_agree(tmp_path: Path, line: str) -> None:
     direct = cell(tmp_path, "direct", line)
-    queues = cell(tmp_path, "queues", line, *QUEUES)
+    queues = cell(tmp_path, "queues", line)
     assert queues["medium"]["digest"] == direct["medium"]["digest"]
     assert total_mbps(queues) == total_mbps(direct)
     assert {name: one["drops"] for name, one in queues["mac80211"].items()} == dict.fromkeys(
         ("ap", "sta1", "sta2", "sta3"), 0
     )
 
-    noqueue = cell(tmp_path, "noqueue", line, *QUEUES, *NOQUEUE)
+    noqueue = cell(tmp_path, "noqueue", line)
     assert total_mbps(noqueue) == pytest.approx(total_mbps(direct), rel=0.02)
     # Two samples of the same probability: within three standard deviations of their difference.
     p, attempts = collision_probability(direct), direct["medium"]["tx"]
