@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.experiments.campaign import carried_out
+from tests.radio.alone import PROBE
 
 pytestmark = pytest.mark.usefixtures("lab_kernel")
 
@@ -115,3 +116,17 @@ def test_equal_frames_without_airtime_fairness(tmp_path: Path, line: str) -> Non
     slow_us += ACCESS_US / 3
     fast_us += ACCESS_US / TURN
     assert slow == pytest.approx(8 * PAYLOAD_BYTES / (slow_us + fast_us), rel=0.05)
+
+
+def test_a_station_at_mcs_0_is_slow_upwards_too(tmp_path: Path, line: str) -> None:
+    """It sends alone, three frames to an A-MPDU, as the access point does to it."""
+    path = tmp_path / "aggregation.toml"
+    path.write_text(
+        CELL.replace("pulse_down", "pulse").replace("count = 2\n", "count = 1\n") + PROBE
+    )
+    (run,) = carried_out(path, tmp_path / "out", line, "station.inflight=64")
+    flow, _probe = run["flows"]
+    frame_us = 8 * MPDU_BYTES / SLOW_MBPS
+    assert int(LONGEST_US / frame_us) == 3
+    model = 8 * PAYLOAD_BYTES / (frame_us + ACCESS_US / 3)
+    assert flow["goodput_mbps"] == pytest.approx(model, rel=0.05)
