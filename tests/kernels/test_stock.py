@@ -15,9 +15,10 @@ import pytest
 from apbed.checkout import GUEST, PACKAGE
 from apbed.cli import main
 from apbed.errors import ApbedError
-from apbed.kernels import compiler, distro, packages, qemu, ram_disk
+from apbed.kernels import compiler, distro, kvm, packages, qemu, ram_disk
 from apbed.kernels.distro import DistroKernel
 from apbed.kernels.ram_disk import RamGuest
+from apbed.run import machines
 
 # As Linux 6.1 prints them (kernel/panic.c, mm/oom_kill.c, init/initramfs.c).
 PANIC = "[    9.1] Kernel panic - not syncing: sysrq triggered crash\n[    9.2] CPU: 0 PID: 1\n"
@@ -160,6 +161,46 @@ def test_several_processors_run_in_real_time(tmp_path: Path) -> None:
     assert ("-smp", "2") in pairwise(words)
     assert "-icount" not in words
     assert "tsc=reliable" in words[words.index("-append") + 1]
+
+
+@pytest.mark.parametrize(
+    "cpus, kvm, accelerator", [(1, True, "tcg"), (2, True, "kvm"), (2, False, "tcg")]
+)
+def test_only_several_processors_may_have_kvm(
+    tmp_path: Path, cpus: int, kvm: bool, accelerator: str
+) -> None:
+    """With KVM nothing counts instructions, so virtual time would be lost."""
+    out = tmp_path / "out"
+    guest = RamGuest(
+        fake_kernel(tmp_path), Path("cell.py"), [], [], [], out, seed=7, cpus=cpus, kvm=kvm
+    )
+    words = ram_disk.command_line(guest, tmp_path / "archive")
+    assert ("-accel", accelerator) in pairwise(words)
+    assert ("-icount" in words) is (cpus == 1)
+
+
+@pytest.mark.parametrize("kvm, word", [(True, "by KVM"), (False, "KVM does not work here")])
+def test_a_machine_says_whether_kvm_works(tmp_path: Path, kvm: bool, word: str) -> None:
+    machine = machines.StockMachine(fake_kernel(tmp_path), "make stock", 2, kvm)
+    assert word in machine.what and machine.key.endswith("-kvm") is kvm
+
+
+@pytest.mark.parametrize(
+    "program, works",
+    [
+        ("exit 1", False),  # -cpu host fails on a register
+        ("echo 'Kernel panic - not syncing: VFS: Unable to mount root fs'", True),
+        ("echo booting", False),  # it ended, and no kernel said why
+        ("echo 'Kernel panic - not syncing: VFS'; exec sleep 60", False),  # and does not end
+    ],
+)
+def test_kvm_works_if_a_kernel_boots(tmp_path: Path, program: str, works: bool) -> None:
+    """A stand-in for QEMU, which does what the true one was seen to do, or could."""
+    qemu_program = tmp_path / "qemu"
+    qemu_program.write_text(f"#!/bin/sh\n{program}\n")
+    qemu_program.chmod(0o755)
+    emulator = qemu.Emulator(qemu_program, None)
+    assert kvm.boots(emulator, tmp_path / "vmlinuz", kvm=True, limit_s=2.0) is works
 
 
 def test_the_guest_gets_every_module_its_script_imports() -> None:

@@ -127,6 +127,9 @@ def run(args: argparse.Namespace) -> int:
         if speed := report.speed(result, json.loads((out / "manifest.json").read_text())):
             print(f"Speed: {speed}, {jobs} at once")
         print(f"Report: {out / 'report.html'}")
+    if backend.cpus > 1:
+        machines = {bench.machine_of(run.kernel, backend).what for run in plan.runs}
+        print(f"apbed: note: {' and '.join(sorted(machines))}", file=sys.stderr)
     for note in _notes(out, [run["id"] for run in result["runs"]]):
         print(f"apbed: note: {note}", file=sys.stderr)
     return _verdict(result)

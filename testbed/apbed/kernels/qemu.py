@@ -3,7 +3,7 @@
 
 Principle: on one processor QEMU counts instructions for a clock (docs/devel/tcg-icount.rst of
 QEMU): an instruction takes a nanosecond and nothing else takes time, so a busy host changes no
-result. KVM is not used: it has no such clock.
+result. KVM has no such clock, so only several processors may use it. They take the host's time.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from apbed.kernels.packages import Apt, cache_root
 PROGRAM = "qemu-system-x86_64"
 PACKAGE = "qemu-system-x86"
 LIBRARIES = ("usr/lib/x86_64-linux-gnu", "lib/x86_64-linux-gnu")
+EMULATION = ("-cpu", "max", "-accel", "tcg")
+KVM = ("-cpu", "host", "-accel", "kvm")
 FIRMWARE = ("usr/share/qemu", "usr/share/seabios", "usr/lib/ipxe/qemu")
 
 # What a kernel prints when memory is what it lacks. With vm.panic_on_oom it panics then.
@@ -72,11 +74,12 @@ def fetch(apt: Apt) -> None:
         apt.unpack(apt.lacking(PACKAGE), directory)
 
 
-def machine(cpus: int, memory_mb: int) -> list[str]:
-    """An x86-64 machine. One processor: virtual time. More: they run at once, in the host's."""
+def machine(cpus: int, memory_mb: int, *, kvm: bool = False) -> list[str]:
+    """An x86-64 machine. One processor: virtual time. More: they run at once, in the host's, and by
+    KVM if asked."""
     clock = ["-icount", "shift=0,sleep=off"] if cpus == 1 else []
     return [
-        *("-M", "q35", "-cpu", "max", "-accel", "tcg", "-smp", str(cpus), *clock),
+        *("-M", "q35", *(KVM if kvm and cpus > 1 else EMULATION), "-smp", str(cpus), *clock),
         *("-m", str(memory_mb), "-display", "none", "-vga", "none", "-nodefaults", "-no-reboot"),
     ]
 

@@ -76,6 +76,7 @@ class RamGuest:
     memory_mb: int = MEMORY_MB
     installed: Sequence[Path] = ()  # modules of ours, where modprobe finds them
     cpus: int = 1
+    kvm: bool = False
 
 
 def boot(guest: RamGuest, watchdog: Watchdog) -> Boot:
@@ -122,7 +123,7 @@ def command_line(guest: RamGuest, archive: Path) -> list[str]:
     out = guest.out.resolve()  # QEMU works in a folder of its own
     words = " ".join([BOOT_WORDS, *qemu.boot_words(guest.cpus)])
     return [
-        *qemu.machine(guest.cpus, guest.memory_mb),
+        *qemu.machine(guest.cpus, guest.memory_mb, kvm=guest.kvm),
         *("-rtc", f"base={RTC_BASE},clock=vm", "-seed", str(guest.seed)),
         *("-serial", f"file:{out / 'console.log'}"),
         *("-serial", f"file:{out / 'progress'}"),

@@ -17,7 +17,7 @@ from typing import Protocol, runtime_checkable
 from apbed.checkout import GUEST
 from apbed.errors import ApbedError
 from apbed.grid import file as grid_file
-from apbed.kernels import distro, lab, qemu, ram_disk
+from apbed.kernels import distro, kvm, lab, qemu, ram_disk
 from apbed.kernels.cache import LabKernel
 from apbed.kernels.distro import DistroKernel
 from apbed.kernels.watchdog import Boot, Watchdog
@@ -158,12 +158,14 @@ class LabMachine:
 class StockMachine:
     """A distribution's kernel in QEMU.
 
-    On one processor instructions are the clock. Several run at the host's speed, in its time.
+    On one processor instructions are the clock. Several run at the host's speed, in its time, and
+    by KVM where that works.
     """
 
     kernel: DistroKernel
     make: str
     cpus: int = 1
+    kvm: bool = False
 
     stall_s = 240.0  # 8 s for a virtual second of 802.11n, and half a minute to boot
 
@@ -175,12 +177,13 @@ class StockMachine:
     def key(self) -> str:
         digest = hashlib.sha256(self.kernel.bootable.read_bytes()).hexdigest()
         several = f"-{self.cpus}-processors" if self.cpus > 1 else ""
-        return f"{self.release}-qemu-{digest[:12]}{several}"
+        return f"{self.release}-qemu-{digest[:12]}{several}{'-kvm' if self.kvm else ''}"
 
     @property
     def what(self) -> str:
         if self.cpus > 1:
-            return f"QEMU with {self.cpus} processors in real time"
+            how = "by KVM" if self.kvm else "emulated, as KVM does not work here"
+            return f"QEMU with {self.cpus} processors, {how}, in real time"
         return "QEMU in virtual time"
 
     @property
@@ -218,6 +221,7 @@ class StockMachine:
             order.run_dir,
             order.seed,
             cpus=self.cpus,
+            kvm=self.kvm,
         )
         return ram_disk.boot(guest, watchdog)
 
@@ -228,9 +232,11 @@ def _lab(version: str | None) -> Machine:
 
 
 def _stock(version: str | None, cpus: int) -> Machine:
-    qemu.find()
+    emulator = qemu.find()
+    kernel = distro.find(version)
     words = f" KERNEL={version}" if version else ""
-    return StockMachine(distro.find(version), f"make stock{words}", cpus)
+    by_kvm = cpus > 1 and kvm.works(emulator, kernel.bootable)
+    return StockMachine(kernel, f"make stock{words}", cpus, by_kvm)
 
 
 BACKENDS = ("uml", "vng", "ssh")
