@@ -14,8 +14,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from apbed.analysis import delay_plots, plots, record, report, summary, verdict, verdict_page
-from apbed.analysis.record import Record
+from apbed.analysis import delay_plots, plots, report, summary
+from apbed.analysis.verdict import judge, overview, page, record
+from apbed.analysis.verdict.record import Record
 from apbed.checkout import REPOSITORY
 from apbed.cli.progress import observer
 from apbed.errors import ApbedError
@@ -30,7 +31,7 @@ examples:
   apbed air --short --report                      the page from the runs that are done
   apbed air --records Documentation/measurements/verdict    run what these records do not have
 
-DIR gets a directory for each load, as `apbed run` leaves it, verdict.md, verdict.png and
+DIR gets a directory for each load, as `apbed run` leaves it, verdict.md, its pictures, and
 verdict.json, and in verdict/ a small record of each load's runs, from which --report writes the
 page again. Finished runs whose inputs did not change are kept, so an interrupted command can be
 repeated.
@@ -144,7 +145,7 @@ def _minutes(seconds: float) -> str:
 
 def _write_page(args: argparse.Namespace, loads: Sequence[Load]) -> int:
     """verdict.md and verdict.json in `args.out`; 1 if a run that is there is invalid."""
-    found: list[verdict.Load] = []
+    found: list[judge.Load] = []
     records: dict[str, Record] = {}
     stale: set[str] = set()
     for load in sorted(loads, key=lambda one: one.scenario.name):
@@ -153,7 +154,7 @@ def _write_page(args: argparse.Namespace, loads: Sequence[Load]) -> int:
         known = known and known.of(load.inputs.keys())
         if known and known.runs:
             records[name] = known
-            found += verdict.loads(name, title, {"runs": list(known.runs)})
+            found += judge.loads(name, title, {"runs": list(known.runs)})
             stale |= {f"{name}/{run_id}" for run_id in known.stale(load.inputs)}
     if not found:
         raise ApbedError(f"{args.out} has no runs; leave out --report to make some")
@@ -162,7 +163,7 @@ def _write_page(args: argparse.Namespace, loads: Sequence[Load]) -> int:
         for name, one in records.items()
         for run_id, commit in one.commits.items()
     }
-    origin = verdict_page.Origin(
+    origin = page.Origin(
         commits=commits,
         phys={load.scenario.name: _phy(load) for load in loads},
         commands=_commands(args),
@@ -175,11 +176,12 @@ def _write_page(args: argparse.Namespace, loads: Sequence[Load]) -> int:
         ),
         unmeasured=sorted({load.scenario.name for load in loads} - records.keys()),
     )
-    page = args.out / "verdict.md"
-    page.write_text(verdict_page.page(found, origin, _picture(args.out, loads)))
-    told = json.dumps(verdict.to_json(found, commits), indent=1, allow_nan=False)
+    (args.out / page.OVERVIEW).write_bytes(plots.to_png(overview.picture(found)))
+    path = args.out / "verdict.md"
+    path.write_text(page.page(found, origin, _picture(args.out, loads)))
+    told = json.dumps(judge.to_json(found, commits), indent=1, allow_nan=False)
     (args.out / "verdict.json").write_text(told + "\n")
-    print(told if args.json else f"Page: {page}")
+    print(told if args.json else f"Page: {path}")
     invalid = [run for one in records.values() for run in one.runs if not run["valid"]]
     for run in invalid:
         print(f"apbed: invalid: {run['id']}: {run['why_invalid']}", file=sys.stderr)
@@ -230,7 +232,7 @@ def _picture(out: Path, loads: Sequence[Load]) -> str | None:
             here = (load.out / "summary.json").exists() and not load.recorded
             if load.scenario.name == name and here:
                 told = json.loads((load.out / "summary.json").read_text())
-                groups = verdict.loads(name, load.scenario.title, told)
+                groups = judge.loads(name, load.scenario.title, told)
                 rows = [row for row in groups[0].rows if row.runs]
                 if rows:
                     path.write_bytes(plots.to_png(delay_plots.delay_and_goodput(rows)))

@@ -15,8 +15,10 @@ from typing import Any
 
 import pytest
 
-from apbed.analysis import record, report, summary, verdict, verdict_page
-from apbed.analysis.record import Record
+from apbed.analysis import report, summary
+from apbed.analysis.verdict import judge, record
+from apbed.analysis.verdict import page as verdict_page
+from apbed.analysis.verdict.record import Record
 from apbed.checkout import REPOSITORY
 from apbed.cli import air, main
 from apbed.errors import ApbedError
@@ -158,7 +160,7 @@ def test_only_what_is_large_is_left_out(tmp_path: Path) -> None:
     assert found is not None and found.inputs == {one["id"]: "abc"}
     assert found.commits == {one["id"]: "0123456"}
     (kept,) = found.runs
-    for measure in verdict.MEASURES:
+    for measure in judge.MEASURES:
         assert measure.of(kept) == measure.of(one), measure.name
     assert kept["transfers"] == [] and kept["flows"][0]["goodput_series"] == []
 
@@ -201,14 +203,14 @@ def test_the_readmes_table_is_of_the_records() -> None:
     """Means over the seeds of rivals. Of FIFO 99 % of the datagrams never came."""
     known = record.read(PAGES / "verdict", "rivals")
     assert known is not None
-    (load,) = verdict.loads("rivals", known.title, {"runs": list(known.runs)})
-    measures = {one.name: one for one in verdict.MEASURES}
+    (load,) = judge.loads("rivals", known.title, {"runs": list(known.runs)})
+    measures = {one.name: one for one in judge.MEASURES}
     lines = (REPOSITORY / "README.md").read_text().replace("**", "").splitlines()
     for name in ("FIFO", "fq_codel", "mac80211 airtime AQL", "lasack"):
         row = load.row(name)
         assert row is not None and row.down_each and row.up_each and row.total
         told = [f"{one.mean:.2f}" for one in (row.down_each, row.up_each, row.total)]
-        ratio, p99 = (verdict.of_row(measures[one], row) for one in ("down/up", "delay p99"))
+        ratio, p99 = (judge.of_row(measures[one], row) for one in ("down/up", "delay p99"))
         assert ratio and p99
         told += [f"{ratio.mean:.2f}"]
         told += ["seconds" if math.isinf(p99.mean) else f"{p99.mean:.0f} ms"]
@@ -219,14 +221,14 @@ def test_the_committed_page_is_that_of_the_committed_records() -> None:
     """What stands at its top, and every value of every table."""
     names = sorted(path.name.removesuffix(record.SUFFIX) for path in PAGES.glob("verdict/*.xz"))
     assert names
-    found: list[verdict.Load] = []
+    found: list[judge.Load] = []
     commits: dict[str, str] = {}
     phys: dict[str, str] = {}
     for name in names:
         phys[name] = parse.load(catalogue.find(name), []).runs[0].plan.medium.phy
         known = record.read(PAGES / "verdict", name)
         assert known is not None
-        found += verdict.loads(name, known.title, {"runs": list(known.runs)})
+        found += judge.loads(name, known.title, {"runs": list(known.runs)})
         commits |= {f"{name}/{run_id}": commit for run_id, commit in known.commits.items()}
     origin: dict[str, Any] = {"commands": [], "date": "", "stale": frozenset()}
     told = verdict_page.Origin(**origin, commits=commits, phys=phys, missing=0, unmeasured=())

@@ -7,15 +7,17 @@ import dataclasses
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
-from apbed.analysis import verdict, verdict_page
-from apbed.analysis.verdict import EVEN, LOST, WON
+from apbed.analysis.verdict import judge, overview
+from apbed.analysis.verdict import page as verdict_page
+from apbed.analysis.verdict.judge import EVEN, LOST, WON
 
-MEASURES = {one.name: one for one in verdict.MEASURES}
+MEASURES = {one.name: one for one in judge.MEASURES}
 RIVAL = "mac80211 airtime AQL"
 
 
@@ -52,18 +54,18 @@ def run(case: str, seed: int, total: float, ratio: float, p99: float | None) -> 
 Values = Sequence[tuple[float, float, float | None]]  # total, ratio and p99 of each seed
 
 
-def load(ours: Values, theirs: Values, rival: str = RIVAL) -> verdict.Load:
+def load(ours: Values, theirs: Values, rival: str = RIVAL) -> judge.Load:
     """A load of two contenders."""
     runs = [
         run(case, seed, *one)
         for case, values in ((rival, theirs), ("lasack", ours))
         for seed, one in enumerate(values, start=1)
     ]
-    (found,) = verdict.loads("game", "A game", {"runs": runs})
+    (found,) = judge.loads("game", "A game", {"runs": runs})
     return found
 
 
-def outcomes(found: verdict.Load) -> dict[str, str]:
+def outcomes(found: judge.Load) -> dict[str, str]:
     return {one.measure.name: one.outcome for one in found.comparisons()}
 
 
@@ -112,8 +114,8 @@ def test_far_on_both_sides_is_not_near_one() -> None:
     """0.5 and 1.5 by turns have the mean 1, and each seed is far from it."""
     found = load([(5.0, 0.5, 9.0), (5.0, 1.5, 9.0)] * 2, [(5.0, 1.02, 9.0)] * 4)
     assert outcomes(found)["down/up"] == LOST
-    (row,) = verdict.best(MEASURES["down/up"], found.rows)
-    assert verdict.contender(row) == RIVAL
+    (row,) = judge.best(MEASURES["down/up"], found.rows)
+    assert judge.contender(row) == RIVAL
     sides = load([(5.0, 0.7, 9.0)] * 5, [(5.0, 1.43, 9.0)] * 5)
     assert outcomes(sides)["down/up"] == EVEN  # 0.7 and 1 / 1.43 are alike
 
@@ -122,7 +124,7 @@ def test_nobody_takes_the_place_of_a_rival_that_failed() -> None:
     """What is not compared is named above the counts, and not left out of them quietly."""
     runs = [run(case, 1, 5.0, ratio, 9.0) for case, ratio in (("lasack", 0.9), ("fq_codel", 0.02))]
     broken = {"valid": False, "why_invalid": "a warning"}
-    (failed,) = verdict.loads("game", "A game", {"runs": [*runs, run(RIVAL, 1, 5, 1, 9) | broken]})
+    (failed,) = judge.loads("game", "A game", {"runs": [*runs, run(RIVAL, 1, 5, 1, 9) | broken]})
     assert failed.rival is None and not failed.comparisons()
     good = load([(5.0, 0.9, 20.0)], [(6.0, 0.4, 90.0)])
     said = " ".join(page([good, failed]).split())
@@ -132,7 +134,7 @@ def test_nobody_takes_the_place_of_a_rival_that_failed() -> None:
         "access point runs today)." in said
     )
     worse = {"runs": [run("lasack", 1, 5, 1, 9) | broken, run(RIVAL, 1, 5, 1, 9) | broken]}
-    (nothing,) = verdict.loads("voice", "A call", worse)
+    (nothing,) = judge.loads("voice", "A call", worse)
     text = page([good, nothing])
     assert "voice (it has no valid run of lasack)" in " ".join(text.split())
     assert "## voice" in text and "Invalid: lasack, seed 1: a warning." in text
@@ -204,7 +206,7 @@ def test_other_stations_are_another_load() -> None:
             ("lasack / stations today", 5.0),
         )
     ]
-    plain, today = verdict.loads("rrul", "One station", {"runs": runs})
+    plain, today = judge.loads("rrul", "One station", {"runs": runs})
     assert (plain.name, today.name) == ("rrul", "rrul, stations today")
     assert outcomes(plain)["total"] == WON and outcomes(today)["total"] == LOST
     text = page([plain, today])
@@ -215,7 +217,7 @@ def test_other_stations_are_another_load() -> None:
 def test_the_same_as_json() -> None:
     """What is beyond measuring is the word "lost", which JSON can say."""
     found = load([(5.0, 0.9, None)], [(6.0, 0.4, 90.0)])
-    told = json.loads(json.dumps(verdict.to_json([found], commits([found])), allow_nan=False))
+    told = json.loads(json.dumps(judge.to_json([found], commits([found])), allow_nan=False))
     assert told["schema"] == 2
     (game,) = told["loads"]
     assert (game["name"], game["beside"]) == ("game", RIVAL)
@@ -227,13 +229,13 @@ def test_the_same_as_json() -> None:
     assert game["outcomes"]["total"] == LOST and game["outcomes"]["down/up"] == WON
 
 
-def commits(loads: Sequence[verdict.Load]) -> dict[str, str]:
+def commits(loads: Sequence[judge.Load]) -> dict[str, str]:
     """One for all runs."""
     rows = [(load.scenario, row) for load in loads for row in load.rows]
     return {f"{name}/{run['id']}": "0123456" for name, row in rows for run in row.runs}
 
 
-def page(loads: Sequence[verdict.Load], **changes: Any) -> str:
+def page(loads: Sequence[judge.Load], **changes: Any) -> str:
     known: dict[str, Any] = {
         "commits": commits(loads),
         "phys": dict.fromkeys(("game", "rrul", "voice"), "hrdsss-11"),
@@ -306,7 +308,7 @@ def test_nothing_lost_needs_no_advice() -> None:
     )
 
 
-def named(name: str, totals: tuple[float, float], scenario: str = "game") -> verdict.Load:
+def named(name: str, totals: tuple[float, float], scenario: str = "game") -> judge.Load:
     """A load of that name and scenario, with lasack's and the rival's total."""
     found = load([(totals[0], 1.0, 9.0)] * 2, [(totals[1], 1.0, 9.0)] * 2)
     return dataclasses.replace(found, name=name, scenario=scenario)
@@ -331,6 +333,21 @@ def test_what_other_stations_spare_is_told() -> None:
     words = " ".join(page(loads).split())
     assert "as in Linux laptops today, this is not lost: game: total." in words
     assert "These are 1 scenarios" not in words and "this is not lost" not in page(loads[:1])
+
+
+def test_the_picture_has_a_cell_for_each_comparison() -> None:
+    """Losses have a sign and a colour of their own, as wins have; names are short."""
+    loads = [
+        named("game, mix dl2-ul2, wired.delay_ms 10.0", (5.0, 6.0)),
+        named("game, stations today", (7.0, 6.0)),
+    ]
+    panel, *_ = overview.picture(loads).axes
+    signs = Counter(text.get_text() for text in panel.texts)
+    told = Counter(one.outcome for load in loads for one in load.comparisons())
+    assert signs == {overview.SIGNS[word][0]: count for word, count in told.items()}
+    assert told[LOST] == told[WON] == 1 and len(panel.patches) == told.total()
+    names = [label.get_text() for label in panel.get_yticklabels()]
+    assert names == ["game, dl2-ul2, 20 ms", "game, stations today"]
 
 
 def test_a_difference_has_its_interval() -> None:
@@ -367,7 +384,7 @@ def test_what_is_not_measured_or_old_is_said() -> None:
     assert "There is no record of these loads yet: rrul and voice." in said
     assert "| lasack * |" in text and f"| {RIVAL} |" in text
     broken = run("lasack", 1, 1.0, 1.0, 1.0) | {"valid": False, "why_invalid": "a warning"}
-    (bad,) = verdict.loads("game", "A game", {"runs": [broken, run(RIVAL, 1, 5.0, 1.0, 9.0)]})
+    (bad,) = judge.loads("game", "A game", {"runs": [broken, run(RIVAL, 1, 5.0, 1.0, 9.0)]})
     assert "Invalid: lasack, seed 1: a warning." in page([bad])
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from apbed.analysis.comparison import Row, Spread
-from apbed.analysis.verdict import (
+from apbed.analysis.verdict.judge import (
     EVEN,
     LOST,
     MEASURES,
@@ -33,6 +33,7 @@ from apbed.analysis.verdict import (
 )
 
 WIDTH = 118
+OVERVIEW = "verdict-overview.png"  # beside the page
 SPACE = "\N{SYMBOL FOR SPACE}"
 FULL_S = 40.0  # of a run that is not a short one
 SAID = {"mac80211 airtime AQL": "mac80211 with airtime fairness and AQL"}
@@ -70,7 +71,13 @@ def page(loads: Sequence[Load], origin: Origin, picture: str | None) -> str:
         "\n".join(f"    {command}" for command in origin.commands),
     ]
     if told:
-        parts += ["## Won and lost", _wrap(HOW), _by_measure(told), _overview(told, origin)]
+        parts += [
+            "## Won and lost",
+            f"![A row for each load, a column for each measure: won, lost or even]({OVERVIEW})",
+            _wrap(HOW),
+            _by_measure(told),
+            _overview(told, origin),
+        ]
     if picture:
         parts.append(
             f"{_wrap(PICTURE)}\n\n![Delay of the datagrams and goodput over time]({picture})"
