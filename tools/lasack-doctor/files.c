@@ -101,25 +101,29 @@ static bool says(const char *sys, const char *below, const char *word, const cha
 	return strstr(line, word) || strstr(line, other);
 }
 
-/* modules.dep has a line for each module: its path, a colon, and the paths of what it needs. */
-static void find_built(const char *modules, struct module *module)
+/*
+ * Whether our module is in a list of modules: MODULES/modules.dep has a line for each, its path, a
+ * colon, and the paths of what it needs. modules.builtin has the paths of what is in the kernel.
+ */
+static int listed(const char *modules, const char *list)
 {
 	char path[PATH_MAX], *line = NULL;
+	int found = MODULE_ABSENT;
 	size_t size = 0;
 	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/modules.dep", modules);
+	snprintf(path, sizeof(path), "%s/%s", modules, list);
 	file = fopen(path, "re");
 	if (!file)
-		return;
-	module->built = MODULE_ABSENT;
-	while (module->built == MODULE_ABSENT && getline(&line, &size, file) > 0) {
+		return MODULE_UNKNOWN;
+	while (found == MODULE_ABSENT && getline(&line, &size, file) > 0) {
 		line[strcspn(line, ":")] = '\0';
 		if (strstr(line, "/" MODULE_NAME ".ko"))
-			module->built = MODULE_THERE;
+			found = MODULE_THERE;
 	}
 	free(line);
 	fclose(file);
+	return found;
 }
 
 void module_read(const char *sys, const char *modules, struct module *module)
@@ -128,9 +132,10 @@ void module_read(const char *sys, const char *modules, struct module *module)
 
 	memset(module, 0, sizeof(*module));
 	snprintf(path, sizeof(path), "%s/module/" MODULE_NAME, sys);
-	module->loaded = !access(path, F_OK);
+	module->loaded = !access(path, F_OK) ||
+			 listed(modules, "modules.builtin") == MODULE_THERE;
 	module->signed_only =
 		says(sys, "kernel/security/lockdown", "[integrity]", "[confidentiality]") ||
 		says(sys, "module/module/parameters/sig_enforce", "Y", "1");
-	find_built(modules, module);
+	module->built = listed(modules, "modules.dep");
 }

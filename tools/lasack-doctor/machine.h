@@ -76,7 +76,7 @@ struct flowtable {
 /* Of this module in the running kernel. tc does not say why a module did not come. */
 struct module {
 	char release[NAME_MAX_BYTES + 1];	/* uname -r */
-	bool loaded;
+	bool loaded;			/* or part of the kernel itself */
 	bool signed_only;		/* the kernel refuses what nobody known has signed */
 	enum { MODULE_UNKNOWN, MODULE_ABSENT, MODULE_THERE } built;
 };

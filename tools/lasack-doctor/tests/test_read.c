@@ -102,6 +102,10 @@ static void test_module_files(int *failures)
 		 "updates/dkms/sch_lasack.ko.xz: updates/dkms/inflight.ko.xz\n");
 	module_read(sys, folder_of("lib/modules.dep"), &module);
 	EXPECT_EQ(module.built, MODULE_THERE);
+	EXPECT(!module.loaded);
+	put_file("lib/modules.builtin", "kernel/net/sched/sch_lasack.ko\n");
+	module_read(sys, folder_of("lib/modules.dep"), &module);
+	EXPECT(module.loaded);
 	put_file("kernel/security/lockdown", "[none] integrity confidentiality\n");
 	put_file("module/module/parameters/sig_enforce", "N\n");
 	module_read(sys, "/nonexistent", &module);
