@@ -149,14 +149,20 @@ def finish(campaign: Campaign, ended: set[str]) -> None:
 def kill_workers(
     campaign: Campaign, kills: int, runs: int, draws: random.Random, farm: Cluster
 ) -> None:
-    """Kill workers of the farm, each while it carries out a run, and let the campaign end."""
+    """Kill workers of the farm, each while it carries out a run, and let the campaign end.
+
+    A worker chosen beforehand might never get a run again: the others may have them all.
+    """
     heard = Heard(campaign.start())
-    for number, victim in enumerate(draws.sample(farm.workers, kills), start=1):
+    alive = list(farm.workers)
+    for number in range(1, kills + 1):
         heard.until(draws.randint(0, runs // (kills + 1)))
-        while not victim.busy:
+        while not (busy := [worker for worker in alive if worker.busy]):
             assert heard.process.poll() is None, f"ended before kill {number}: {heard.last}"
             time.sleep(draws.uniform(0, 0.2))
+        victim = draws.choice(busy)
         victim.kill()
+        alive.remove(victim)
         assert (left := what_is_left(victim.folder)) == [], f"left by worker {number}: {left}"
         print(f"worker {number} killed: {heard.done} of {runs} runs done", flush=True)
     heard.until(None)
