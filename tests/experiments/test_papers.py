@@ -47,6 +47,31 @@ NOT_RUN = {
     },
 }
 NOTHING_DECIDED = {"http-queueing-f10"}
+# What a short version decides otherwise, by figure and claim: Documentation/papers/README.md says
+# why, and what the full version decides. Who makes one of them come out as expected takes it away.
+OTHERWISE = {
+    "channel-errors-t5": {("T5", "Up to 800 bytes: at most 1.5 %")},
+    "http-queueing-f3-f6": {
+        (
+            "F4",
+            "A large W* collides more often than W* = 1, whose model is 0.060 for any number",
+        )
+    },
+    "http-queueing-f8": {
+        ("F8", "W* = 1, ten users: eq. 17 within 10 %"),
+        ("F8", "W* = 1000 hurts Pareto sizes"),
+    },
+    "http-queueing-f9": {("F9", "Eq. 17 within 10 %")},
+    "layer2-layer3-f3-f8": {
+        ("T1", "DCF/FIFO loses 6 to 14 %: within two points"),
+        ("F3-down", "AAP gives the downloads more than DCF does, under FIFO"),
+        *((figure, LOWER) for figure in ("F4.1-up", "F4.2-up")),
+    },
+    "up-down-fairness-f2-f6": {
+        ("F3", "dl1-ul1, M = 1: 250 packets/s down"),
+        ("F3-up", "dl1-ul1, M = 1: 120 packets/s up"),
+    },
+}
 
 
 def claims(name: str, out: Path, *settings: str) -> Claims:
@@ -59,13 +84,13 @@ def claims(name: str, out: Path, *settings: str) -> Claims:
     return [claim | {"figure": figure["id"]} for figure in figures for claim in figure["claims"]]
 
 
-def unexpected(found: Claims) -> list[str]:
-    """The claims that were decided otherwise."""
-    return [
-        f"{one['figure']}: {one['claim']}: {one['verdict']}: {one['hardest']}"
+def otherwise(found: Claims) -> dict[tuple[str, str], str]:
+    """The claims that were not decided as expected, by figure and claim, and how they were."""
+    return {
+        (one["figure"], one["claim"]): f"{one['verdict']}: {one['hardest']}"
         for one in found
         if not one["as_expected"] and one["verdict"] != "not run"
-    ]
+    }
 
 
 def not_run(found: Claims) -> set[tuple[str, str]]:
@@ -74,8 +99,9 @@ def not_run(found: Claims) -> set[tuple[str, str]]:
 
 
 def assert_decided(name: str, found: Claims) -> None:
-    """All as expected, but for those that may stay open."""
-    assert unexpected(found) == []
+    """All as expected, but for those that are named above."""
+    decided = otherwise(found)
+    assert decided.keys() == OTHERWISE.get(name, set()), decided
     assert not_run(found) == NOT_RUN.get(name, set())
     assert any(one["as_expected"] for one in found) is (name not in NOTHING_DECIDED)
 
@@ -110,7 +136,7 @@ def test_short_versions_have_the_points_of_their_claims(
 
 def test_one_download_follows_equation_8(tmp_path: Path) -> None:
     found = claims("http-queueing-f3-f6", tmp_path, "station.count=1")
-    assert unexpected(found) == []
+    assert otherwise(found) == {}
     verdicts = {one["claim"]: one["verdict"] for one in found if one["figure"] == "F3"}
     assert verdicts == {
         "Equation 8": "reproduced",
