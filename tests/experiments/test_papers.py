@@ -47,8 +47,9 @@ NOT_RUN = {
     },
 }
 NOTHING_DECIDED = {"http-queueing-f10"}
-# What a short version decides otherwise, by figure and claim: Documentation/papers/README.md says
-# why, and what the full version decides. Who makes one of them come out as expected takes it away.
+# What a short version decides otherwise, by figure and claim: Documentation/papers/README.md has
+# the values, and what the full version decides. A scenario with one of them does not pass, it
+# "xfails". Who makes one come out as expected takes it away.
 OTHERWISE = {
     "channel-errors-t5": {("T5", "Up to 800 bytes: at most 1.5 %")},
     "http-queueing-f3-f6": {
@@ -148,3 +149,5 @@ def test_one_download_follows_equation_8(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", WITH_CLAIMS)
 def test_every_claim_is_decided_as_expected(name: str) -> None:
     assert_decided(name, claims(name, OUT / f"short-{name}"))
+    if name in OTHERWISE:
+        pytest.xfail(f"decided otherwise: {sorted(OTHERWISE[name])}")
