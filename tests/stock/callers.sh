@@ -29,7 +29,7 @@ ldconfig
 libexec=/usr/libexec/lasack
 dispatcher=/usr/lib/NetworkManager/dispatcher.d
 mkdir -p $libexec $dispatcher /run/dbus
-# Nobody of them passes its environment on.
+# None of them passes its environment on.
 printf '#!/bin/sh\nexport TC_LIB_DIR=%s\nexec %s "$@"\n' \
 	"$tree/build/tc" "$tree/packaging/attach/attach" > $libexec/attach
 chmod +x $libexec/attach

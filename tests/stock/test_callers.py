@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Debian's own udevd, ifupdown and NetworkManager call the script that attaches lasack.
 
-callers.sh runs in the guest. They are unpacked, not installed, so the machine stays as it is. A lab
-kernel has no inotify, which udevd needs.
+callers.sh runs in the guest. Their packages are unpacked, not installed, so the machine stays as it
+is. A lab kernel has no inotify, which udevd needs.
 """
 
 from __future__ import annotations
