@@ -154,16 +154,18 @@ class Figure:
 
 
 def of_tables(
-    tables: Sequence[Mapping[str, Any]], known: Mapping[str, Sequence[Any]]
+    tables: Sequence[Mapping[str, Any]],
+    known: Mapping[str, Sequence[Any]],
+    groups: Sequence[Sequence[str]] = (),
 ) -> list[Figure]:
     """The figures of a file. `known`: every key of the scenario with its values.
 
-    Raises ApbedError for one that cannot be drawn.
+    `groups`: keys that are swept in step. Raises ApbedError for a figure that cannot be drawn.
     """
     found: list[Figure] = []
     for number, table in enumerate(tables, 1):
         try:
-            figure = _figure(table, known)
+            figure = _figure(table, known, groups)
             if figure.id in [one.id for one in found]:
                 raise ApbedError(f"id = {figure.id!r}: expected one that no other figure has")
         except ApbedError as error:
@@ -172,7 +174,21 @@ def of_tables(
     return found
 
 
-def _figure(table: Mapping[str, Any], known: Mapping[str, Sequence[Any]]) -> Figure:
+def _follow(
+    mine: Sequence[str], known: Mapping[str, Sequence[Any]], groups: Sequence[Sequence[str]]
+) -> list[str]:
+    """The keys whose value one of `mine` tells, because both are swept in step."""
+    found: list[str] = []
+    for group in groups:
+        values = [[str(one) for one in known[key]] for key in group if key in mine]
+        if any(len(set(column)) == len(column) for column in values):
+            found += group
+    return found
+
+
+def _figure(
+    table: Mapping[str, Any], known: Mapping[str, Sequence[Any]], groups: Sequence[Sequence[str]]
+) -> Figure:
     refuse_unknown(table, KEYS)
     for key in ("id", "title", "x", "y"):
         _text(table, key)
@@ -187,8 +203,9 @@ def _figure(table: Mapping[str, Any], known: Mapping[str, Sequence[Any]]) -> Fig
     axis = [] if x == SIZE_PERCENTILE else [x]
     mine = [*axis, *series, *panel, *where]
     refuse_unknown(mine, known)
+    told = {*mine, *_follow(mine, known, groups)}
     for key, values in known.items():
-        if len(values) > 1 and key not in mine and key != "seed":
+        if len(values) > 1 and key not in told and key != "seed":
             raise ApbedError(f"{key} is swept; name it in x, series, panel or where")
     figure = Figure(
         id=table["id"],

@@ -136,7 +136,7 @@ def _scenario(word: str, table: dict[str, Any], settings: Sequence[str]) -> Scen
     for point in points:
         own = named.get(point.get("case", ""), {})
         point |= {path: value for path, value in own.items() if path not in replaced}
-    drawn = figures_of(figures, lists)
+    drawn = figures_of(figures, lists, groups)
     shown = [key for figure in drawn for key in figure.keys]
     runs = [_run(values, swept, shown, tables) for values in points]
     if len({run.id for run in runs}) < len(runs):

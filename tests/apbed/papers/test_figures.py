@@ -95,6 +95,20 @@ def test_a_run_has_the_figures_keys_swept_or_not(tmp_path: Path) -> None:
     assert all("medium" not in one.id for one in scenario.runs)
 
 
+IN_STEP = '[sweep]\nzip = [["medium.retry", "station.count"]]\n[station]\ncount = [1, 2, {}]\n'
+
+
+def test_a_key_that_goes_in_step_with_the_axis_need_not_be_named(tmp_path: Path) -> None:
+    text = SCENARIO + IN_STEP.format(3) + FIGURE
+    (one,) = loaded(tmp_path, text).figures
+    assert "station.count" not in one.keys
+    # The other way round two values of x are one point, unless each tells of the other.
+    turned = FIGURE.replace("medium.retry", "station.count")
+    assert loaded(tmp_path, SCENARIO + IN_STEP.format(3) + turned).figures
+    with pytest.raises(ApbedError, match=r"medium\.retry is swept; name it in x"):
+        loaded(tmp_path, SCENARIO + IN_STEP.format(2) + turned)
+
+
 @pytest.mark.parametrize(
     ("more", "why"),
     [
