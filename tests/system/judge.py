@@ -56,5 +56,6 @@ def assert_nothing_runs(before: Path, after: Path) -> None:
     """No module that was not there before, and no queue discipline of ours."""
     loaded = lines(after, "after.modules")
     assert not loaded & MODULES
-    assert sorted(loaded - lines(before, "before.modules")) == []
+    extra = sorted(loaded - lines(before, "before.modules"))
+    assert not extra, f"still loaded: {', '.join(extra)}"
     assert "lasack" not in (after / "after.qdiscs").read_text()
