@@ -68,5 +68,27 @@ make_venv() {
 	echo "$stamp" >.venv/stamp
 }
 
+# In a tree of the Debian package apbed, which depends on Debian's own packages of the libraries,
+# nothing is downloaded: this .venv only has them, and is where Makefile and scripts look for apbed.
+link_venv() {
+	local python stamp
+	python=$(system_python)
+	stamp="$(pwd) $("$python" --version)"
+	[ "$(cat .venv/stamp 2>/dev/null)" != "$stamp" ] || return 0
+	"$python" -m venv --clear --system-site-packages --without-pip .venv
+	echo "$PWD/testbed" >"$(echo .venv/lib/python3*/site-packages)/apbed.pth"
+	cat >.venv/bin/apbed <<-END
+		#!$PWD/.venv/bin/python
+		from apbed.cli import main
+		raise SystemExit(main())
+	END
+	chmod +x .venv/bin/apbed
+	echo "$stamp" >.venv/stamp
+}
+
 [ "${1:-}" = python ] || install_packages
-make_venv
+if [ -e .packaged ]; then
+	link_venv
+else
+	make_venv
+fi
