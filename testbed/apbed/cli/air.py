@@ -17,7 +17,7 @@ from typing import TextIO
 from apbed.analysis import delay_plots, plots, report, summary
 from apbed.analysis.verdict import judge, overview, page, record
 from apbed.analysis.verdict.record import Record
-from apbed.checkout import REPOSITORY
+from apbed.checkout import REPOSITORY, package
 from apbed.cli.progress import observer
 from apbed.errors import ApbedError
 from apbed.run import campaign, runner
@@ -243,6 +243,8 @@ def _picture(out: Path, loads: Sequence[Load]) -> str | None:
 def _commit() -> str:
     """Of this checkout; with -dirty if something in it is not committed. Its documentation does not
     count: no run reads it, and the records of the runs before this one may stand in it."""
+    if origin := package():
+        return origin
     done = _git("describe", "--always").strip()
     changed = _git("status", "--porcelain", "-uno", "--", ".", ":(exclude)Documentation")
     return (done or "unknown") + ("-dirty" if changed else "")

@@ -15,7 +15,7 @@ from typing import Any
 from apbed.analysis.plots import to_png, to_svg
 from apbed.bench import cells, figures, iperf, measure
 from apbed.bench.plot import cost_against_flows
-from apbed.checkout import REPOSITORY
+from apbed.checkout import REPOSITORY, package
 from apbed.errors import ApbedError
 
 EXAMPLES = """\
@@ -153,6 +153,8 @@ def _list() -> int:
 
 
 def _commit() -> str:
+    if origin := package():
+        return origin
     done = subprocess.run(
         ["git", "describe", "--always", "--dirty"], cwd=REPOSITORY, capture_output=True, text=True
     )

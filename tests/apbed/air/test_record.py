@@ -15,12 +15,13 @@ from typing import Any
 
 import pytest
 
+from apbed import checkout
 from apbed.analysis import report, summary
 from apbed.analysis.verdict import judge, record
 from apbed.analysis.verdict import page as verdict_page
 from apbed.analysis.verdict.record import Record
 from apbed.checkout import REPOSITORY
-from apbed.cli import air, main
+from apbed.cli import air, bench, main
 from apbed.errors import ApbedError
 from apbed.run import runner
 from apbed.scenario import catalogue, parse
@@ -254,3 +255,14 @@ def test_records_in_the_checkout_do_not_make_it_dirty(
     assert air._commit() == clean
     (tmp_path / "b").write_text("second")
     assert air._commit() == f"{clean}-dirty"
+
+
+def test_in_the_packages_tree_the_package_stands_for_the_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where there may be no git, or one that knows the home directory around the tree."""
+    (tmp_path / ".packaged").write_text("1.2.3\n")
+    monkeypatch.setattr(checkout, "PACKAGED", tmp_path / ".packaged")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert air._commit() == "package 1.2.3"
+    assert bench._commit() == "package 1.2.3"
