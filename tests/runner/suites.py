@@ -117,7 +117,7 @@ def _static() -> Iterator[Suite]:
     # sparse only warns: any warning is a failure here. So is kbuild's word that it did not run it.
     clean = "tee /dev/stderr | { ! grep -qE '(warning|error):|sparse is not available'; }"
     # Scripts without a suffix.
-    packaging = ["packaging/attach/*", "packaging/debian/*.p*"]
+    packaging = ["packaging/apbed/apbed", "packaging/attach/*", "packaging/debian/*.p*"]
     packaging += ["packaging/openwrt/*/files/*.init", "packaging/openwrt/*/files/*.hotplug"]
     shell = _sources(*patterns, *packaging, ".ci/run")
     radio = 'make -C testbed/radio KDIR="$(.venv/bin/apbed kernel tree)" ARCH=um'
