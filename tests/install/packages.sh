@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Installs and purges Debian packages in a root of its own: an overlay on this
-# machine's, in memory, that nobody else sees. Run by root in a mount namespace
-# (unshare -m); test_packages.py does that.
+# Installs and purges lasack-dkms and lasack-tools in a root of its own. Run by root
+# in a mount namespace (unshare -m); test_packages.py does that.
 #
 #	packages.sh DEB_DIR OUT HEADERS...
 #
@@ -13,6 +12,8 @@
 # OUT what was there before, while they were installed, and after the purge; and
 # what dkms and modinfo say.
 set -eu
+# shellcheck source=tests/install/root.sh
+. "$(dirname "$0")/root.sh"
 wants=/etc/systemd/system/sys-subsystem-net-devices-wlan2.device.wants
 debs=$(realpath "$1") out=$(realpath "$2")
 shift 2
@@ -21,15 +22,7 @@ release_of() {
 	sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' "$1/include/generated/utsrelease.h"
 }
 
-mount --make-rprivate /
-mount -t tmpfs -o size=90% none /mnt
-mkdir /mnt/upper /mnt/work /mnt/root
-mount -t overlay -o lowerdir=/,upperdir=/mnt/upper,workdir=/mnt/work none /mnt/root
-mount --bind "$debs" /mnt/root/mnt
-mount -t proc proc /mnt/root/proc
-mount -t devtmpfs none /mnt/root/dev
-# Packages that are installed in a chroot start no service.
-inside() { chroot /mnt/root env DEBIAN_FRONTEND=noninteractive PATH="$PATH" LC_ALL=C "$@"; }
+new_root "$debs"
 
 # come HEADERS: a kernel's headers, as their package puts them there
 come() {
@@ -37,14 +30,6 @@ come() {
 	mkdir -p "/mnt/root/lib/modules/$release" "/mnt/root/opt/$release"
 	ln -s "$1" "/mnt/root/lib/modules/$release/build"
 	[ ! -e "$out/make-$release" ] || cp "$out/make-$release" "/mnt/root/opt/$release/make"
-}
-
-# Every file but the books of dpkg and ld, the key that dkms makes once and keeps, and headers.
-listing() {
-	(cd /mnt/root && find etc usr lib/modules var/lib/dkms -xdev ! -type d \
-		! -name '*.pyc' ! -path etc/ld.so.cache ! -path 'var/lib/dkms/mok.*' \
-		! -path '*lib/modules/*/build' \
-		-printf '/%p %y %m %s %l\n' | sort) > "$out/$1"
 }
 
 not_built() {
@@ -60,7 +45,7 @@ found() {
 	rm -f /mnt/root/lib/modules/"$release"/modules.*
 }
 
-listing before
+listing "$out/before"
 come "$1"
 shift
 inside sh -c 'dpkg -i /mnt/lasack-dkms_*.deb /mnt/lasack-tools_*.deb' > "$out/install.log" 2>&1
@@ -73,7 +58,7 @@ for headers; do
 		>> "$out/install.log" 2>&1 || not_built
 	found
 done
-listing installed
+listing "$out/installed"
 inside dkms status > "$out/dkms"
 inside tc qdisc add dev lo root lasack help > "$out/tc" 2>&1 || true
 inside lasack-doctor --help > "$out/doctor"
@@ -82,4 +67,4 @@ inside systemctl enable lasack@wlan2 2>> "$out/install.log"
 inside test -L "$wants/lasack@wlan2.service"
 inside dpkg --purge lasack-tools lasack-dkms > "$out/purge.log" 2>&1
 rm -f /mnt/root/lib/modules/*/modules.*
-listing after
+listing "$out/after"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -20,8 +19,6 @@ from apbed.kernels.packages import VERSIONS
 from tests.stock import availability
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-DEBS = REPOSITORY / "build" / "deb"
-NEEDED = ("dh_dkms", "dkms", "lintian", "unshare")
 MODULES = ("inflight", "sch_inflight", "sch_lasack", "sch_ackwrr", "tcp_ackskip")
 TOOLS = {
     "/etc/bash_completion.d/lasack",
@@ -39,18 +36,6 @@ TOOLS = {
 }
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def packages() -> Path:
-    """The folder with the packages, newly built."""
-    if lacking := [name for name in NEEDED if not shutil.which(name)]:
-        pytest.skip(f"this machine has no {', '.join(lacking)}")
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("MAKE")}
-    command = ["make", "-C", str(REPOSITORY), "deb"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return DEBS
 
 
 @pytest.fixture(scope="module")
