@@ -13,7 +13,7 @@
 #	ackskip_guest.sh short			a bit of each but off
 
 what=${1:-packets}
-shift
+[ $# -eq 0 ] || shift
 generators=
 
 # shellcheck disable=SC2317 # called when the script ends

@@ -57,6 +57,23 @@ def test_install_copies_every_file(tmp_path: Path) -> None:
             assert [name for name in listed if name.startswith(f"lasack/{folder}:")], folder
 
 
+def test_without_the_modules_all_are_skipped(tmp_path: Path) -> None:
+    """As a kernel's own kselftest runs them: with no argument, far from this checkout."""
+    shutil.copytree(SELFTESTS, tmp_path / "lasack")
+    nothing = tmp_path / "bin" / "modinfo"  # whatever this machine has
+    nothing.parent.mkdir()
+    nothing.write_text("#!/bin/sh\nexit 1\n")
+    nothing.chmod(0o755)
+    environment = os.environ | {"PATH": f"{nothing.parent}:{os.environ['PATH']}"}
+    for folder in ("qdisc", "tcp", "tc-testing", "wifi"):
+        makefile = (SELFTESTS / folder / "Makefile").read_text()
+        programs = re.findall(r"^TEST_PROGS := (.*)$", makefile, re.MULTILINE)[0].split()
+        for program in (name for name in programs if name.endswith(".sh")):
+            path = tmp_path / "lasack" / folder / program
+            done = subprocess.run([path], env=environment, capture_output=True, text=True)
+            assert done.returncode == 4, (path, done.stdout, done.stderr)
+
+
 @pytest.mark.parametrize(
     "words",
     [
