@@ -13,14 +13,15 @@ set -eu
 # shellcheck source=tests/install/root.sh
 . "$(dirname "$0")/root.sh"
 debs=$(realpath "$1") out=$(realpath "$2") results=$(realpath "$3")
-trees=/home/user/.local/share/apbed
+home=/srv/user # of the ordinary user, in the root
+trees=$home/.local/share/apbed
 
 # as_user NAME COMMAND...: what an ordinary user's command prints goes to OUT/NAME and NAME.said
 as_user() {
 	name=$1
 	shift
-	inside setsid -w setpriv --reuid 4242 --regid 4242 --clear-groups env -i -C /home/user/work \
-		HOME=/home/user PATH=/home/user/stubs:/usr/bin:/bin LC_ALL=C.UTF-8 "$@" \
+	inside setsid -w setpriv --reuid 4242 --regid 4242 --clear-groups env -i -C $home/work \
+		HOME=$home PATH=$home/stubs:/usr/bin:/bin LC_ALL=C.UTF-8 "$@" \
 		> "$out/$name" 2> "$out/$name.said"
 }
 
@@ -41,26 +42,26 @@ inside sh -c 'dpkg -i /mnt/apbed_*.deb' >> "$out/install.log" 2>&1
 listing "$out/installed"
 inside man -w apbed > "$out/man"
 
-mkdir -p /mnt/root/home/user/work /mnt/root/home/user/stubs
-cp -r "$results" /mnt/root/home/user/work/results
-chown -R 4242:4242 /mnt/root/home/user
+mkdir -p /mnt/root$home/work /mnt/root$home/stubs
+cp -r "$results" /mnt/root$home/work/results
+chown -R 4242:4242 /mnt/root$home
 
 # Ctrl-C while half of the tree is there: cp, and who called it, get the signal.
-cat > /mnt/root/home/user/stubs/cp << 'END'
+cat > /mnt/root$home/stubs/cp << 'END'
 #!/bin/sh
 /usr/bin/cp "$@"
 rm -r "$3/testbed"
-find "${3%/*}" > /home/user/work/half
+find "${3%/*}" > ~/work/half
 kill -INT 0
 sleep 60
 END
-chmod +x /mnt/root/home/user/stubs/cp
+chmod +x /mnt/root$home/stubs/cp
 status=0
 as_user interrupted apbed --help || status=$?
 echo "$status" > "$out/interrupted.status"
-cp /mnt/root/home/user/work/half "$out/half"
+cp /mnt/root$home/work/half "$out/half"
 (cd "/mnt/root$trees" && find . -mindepth 1) > "$out/interrupted.left"
-rm /mnt/root/home/user/stubs/cp
+rm /mnt/root$home/stubs/cp
 
 as_user help apbed --help
 tree first
@@ -69,9 +70,9 @@ as_user runs apbed run demo --dry-run
 as_user report apbed report results
 as_user doctor apbed doctor --json || true
 as_user setup "$trees/$(cat /mnt/root/usr/share/apbed/.packaged)/scripts/setup.sh"
-as_user data env XDG_DATA_HOME=/home/user/data apbed list
+as_user data env XDG_DATA_HOME=$home/data apbed list
 tree second
-(cd /mnt/root/home/user && find work data -maxdepth 2) > "$out/places"
+(cd /mnt/root$home && find work data -maxdepth 2) > "$out/places"
 
 echo 9.9 > /mnt/root/usr/share/apbed/.packaged
 as_user upgraded apbed list

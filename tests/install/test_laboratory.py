@@ -18,7 +18,7 @@ import pytest
 from tests.apbed import fabricated_run
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-TREES = "/home/user/.local/share/apbed"
+TREES = "/srv/user/.local/share/apbed"
 CANNOT_FETCH = 77
 OWN = {"/usr/bin/apbed", "/usr/share/man/man1/apbed.1.gz"}
 OWN |= {f"/usr/share/doc/apbed/{name}" for name in ("changelog.gz", "copyright")}
