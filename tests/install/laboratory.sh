@@ -16,11 +16,13 @@ debs=$(realpath "$1") out=$(realpath "$2") results=$(realpath "$3")
 home=/srv/user # of the ordinary user, in the root
 trees=$home/.local/share/apbed
 
-# as_user NAME COMMAND...: what an ordinary user's command prints goes to OUT/NAME and NAME.said
+# as_user NAME COMMAND...: what an ordinary user's command prints goes to OUT/NAME and NAME.said.
+# A test that runs in the background inherits that Ctrl-C is ignored; this user's terminal does not.
 as_user() {
 	name=$1
 	shift
 	inside setsid -w setpriv --reuid 4242 --regid 4242 --clear-groups env -i -C $home/work \
+		--default-signal=INT \
 		HOME=$home PATH=$home/stubs:/usr/bin:/bin LC_ALL=C.UTF-8 "$@" \
 		> "$out/$name" 2> "$out/$name.said"
 }

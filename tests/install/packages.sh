@@ -28,7 +28,8 @@ new_root "$debs"
 come() {
 	release=$(release_of "$1")
 	mkdir -p "/mnt/root/lib/modules/$release" "/mnt/root/opt/$release"
-	ln -s "$1" "/mnt/root/lib/modules/$release/build"
+	# This machine may have the same kernel's headers, and so the link.
+	ln -sfn "$1" "/mnt/root/lib/modules/$release/build"
 	[ ! -e "$out/make-$release" ] || cp "$out/make-$release" "/mnt/root/opt/$release/make"
 }
 

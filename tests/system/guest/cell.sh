@@ -125,11 +125,12 @@ state() {
 	done >> "$out/$1.files"
 	(cd / && find etc usr/lib/systemd usr/lib/udev -xdev -type f ! -path etc/ld.so.cache \
 		-exec sha256sum {} + | sort -k 2) > "$out/$1.contents"
-	lsmod | sed '1d;s/ .*//' | sort > "$out/$1.modules"
 	dpkg-query -W -f '${Package} ${Version} ${db:Status-Abbrev}\n' > "$out/$1.packages"
 	systemctl list-unit-files --no-legend --no-pager | awk '{print $1, $2}' > "$out/$1.units"
 	sysctl -a 2> /dev/null | grep -E '^net\.(core|ipv4\.tcp)' |
 		grep -v '^net\.ipv4\.tcp_mem' | sort > "$out/$1.settings"
+	# After sysctl -a, which makes systemd mount binfmt_misc, and so the kernel load it.
+	lsmod | sed '1d;s/ .*//' | sort > "$out/$1.modules"
 	tc qdisc show dev wlan0 > "$out/$1.qdiscs"
 	said "state: $1"
 }
