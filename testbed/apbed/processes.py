@@ -135,14 +135,17 @@ class ProcessorTime:
 
 
 class Waited:
-    """Seconds for which a process's threads were ready to run while the processors were busy
-    with others: the sum of all its threads, of which look() must be told before they end.
+    """Seconds for which a thread of a process was ready to run while the processors were busy
+    with others: of the thread that waited longest. look() must be called before it ends.
+
+    A virtual processor is a thread, so this is what a guest under a hypervisor calls steal. A sum
+    would grow with the number of threads, although each of them is late by no more.
 
     Source: Documentation/scheduler/sched-stats.rst of the kernel, /proc/PID/task/TID/schedstat.
     """
 
-    def __init__(self, pid: int) -> None:
-        self._tasks = Path("/proc", str(pid), "task")
+    def __init__(self, pid: int, proc: Path = Path("/proc")) -> None:
+        self._tasks = proc / str(pid) / "task"
         self._waited_ns: dict[str, int] = {}
 
     def look(self) -> None:
@@ -153,7 +156,7 @@ class Waited:
 
     def waited_s(self) -> float | None:
         """At the last look; None if this kernel does not say."""
-        return sum(self._waited_ns.values()) / 1e9 if self._waited_ns else None
+        return max(self._waited_ns.values()) / 1e9 if self._waited_ns else None
 
 
 def _tree_s(root: int) -> float:

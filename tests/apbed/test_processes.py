@@ -8,6 +8,7 @@ import resource
 import subprocess
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -105,6 +106,17 @@ def test_who_shares_a_processor_waits_for_it() -> None:
             process.wait()
     # Others of this machine make them wait longer; starting up is work for which neither waits.
     assert sum(waits) > 0.5 * works
+
+
+def test_the_thread_that_waited_longest_decides(tmp_path: Path) -> None:
+    """sched-stats.rst: time on a processor and time of waiting for one, in ns, and time slices."""
+    for thread, waited_ns in (("7", 1_500_000_000), ("8", 2_500_000_000), ("9", 0)):
+        schedstat = tmp_path / "7" / "task" / thread / "schedstat"
+        schedstat.parent.mkdir(parents=True)
+        schedstat.write_text(f"4000000000 {waited_ns} 12\n")
+    waited = Waited(7, proc=tmp_path)
+    waited.look()
+    assert waited.waited_s() == 2.5
 
 
 def test_who_is_gone_has_waited_for_nothing_known() -> None:
