@@ -6,10 +6,10 @@
 # Run as root in a kernel under test:
 #	tdc.sh [TC_TESTING [KIND]...]
 # TC_TESTING is where tdc.py is, in a checkout tc-testing in what `apbed kernel
-# selftests` prints; without it, that of KSELFTEST, which the Makefile says, or of the kernel
-# tree that this is in. Without KIND, all of them.
+# selftests` prints; without it, the tc-testing of the kernel tree that this is in. Without
+# KIND, all of them.
 
-tdc=${1:-${KSELFTEST:-$(dirname "$0")/../..}/tc-testing}
+tdc=${1:-$(dirname "$0")/../../tc-testing}
 [ $# -eq 0 ] || shift
 # shellcheck disable=SC2034 # tdc.py says itself how many there are
 plan=

@@ -15,6 +15,7 @@ examples:
   apbed distro modules TESTS=y
   apbed distro boot -- uname -a
   apbed distro fetch --version 6.12
+  vng --run "$(apbed distro image)" -- uname -a
   apbed distro boot --cpus 2 -- sh selftests/tcp/ackskip_guest.sh churn
 
 The host's file system is the root, read-only; nothing is installed, KVM is not used.
@@ -34,6 +35,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     fetch.set_defaults(func=_fetch)
     tree = commands.add_parser("tree", help="print where its headers are, for make -C kernel KDIR=")
     tree.set_defaults(func=_tree)
+    image = commands.add_parser("image", help="print where it is, for vng --run and the like")
+    image.set_defaults(func=_image)
     modules = commands.add_parser("modules", help="build our modules for it")
     modules.add_argument("words", nargs="*", metavar="NAME=VALUE", help="for make, as TESTS=y")
     modules.set_defaults(func=_modules)
@@ -56,7 +59,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "words", nargs=argparse.REMAINDER, metavar="-- COMMAND", help="what to run, as root"
     )
     boot.set_defaults(func=_boot)
-    for command in (fetch, tree, modules, boot):
+    for command in (fetch, tree, image, modules, boot):
         command.add_argument(
             "--version",
             choices=VERSIONS,
@@ -72,6 +75,11 @@ def _fetch(args: argparse.Namespace) -> int:
 
 def _tree(args: argparse.Namespace) -> int:
     print(distro.find(args.version).build_dir)
+    return 0
+
+
+def _image(args: argparse.Namespace) -> int:
+    print(distro.find(args.version).bootable)
     return 0
 
 
