@@ -14,7 +14,7 @@ Run by watched.sh, where the modules are loaded:
     soak.py HWSIM [MINUTES [PARTS [SEED]]]
 
 HWSIM is the path of mac80211_hwsim.ko, or its name for modprobe. MINUTES is the virtual time of a
-part (60), PARTS how many there are (4).
+part (60), PARTS how many there are (12).
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ def main(words: list[str]) -> int:
     if len(numbers) > len(names):
         refuse(f"say at most {', '.join(names)} after the module")
     given = [whole(name, word) for name, word in zip(names, numbers, strict=False)]
-    minutes, parts, seed = given + [60, 4, 1][len(given) :]
+    minutes, parts, seed = given + [60, 12, 1][len(given) :]
     if not minutes or parts < 2:
         refuse("MINUTES must be at least 1, and PARTS at least 2")
     ktap = Ktap(len(NAMES), nested=True)

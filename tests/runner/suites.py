@@ -150,7 +150,7 @@ def _long() -> Iterator[Suite]:
         "fuzz-packets-10m": f"{QDISC}/fuzz_packets.sh 10000000 2",
         "parents-60s": f"{LAB}/watched.sh 'qdisc/parents.py 60'",
         "fuzz-netlink-100k": f"{LAB}/watched.sh 'qdisc/fuzz_netlink.py 100000 2'",
-        "soak": f'{LAB}/watched.sh "wifi/soak.py {HWSIM} 15 4"',
+        "soak": f'{LAB}/watched.sh "wifi/soak.py {HWSIM} 5 12"',
         "operations-10k": f"{LAB}/watched.sh 'qdisc/random_operations.py 10000' "
         "'qdisc/random_operations.py --stopping 10000'",
     }
