@@ -21,7 +21,7 @@ trees=$home/.local/share/apbed
 as_user() {
 	name=$1
 	shift
-	inside setsid -w setpriv --reuid 4242 --regid 4242 --clear-groups env -i -C $home/work \
+	inside setsid -w setpriv --reuid 4242 --regid 4242 --clear-groups env -i -C $home/study \
 		--default-signal=INT \
 		HOME=$home PATH=$home/stubs:/usr/bin:/bin LC_ALL=C.UTF-8 "$@" \
 		> "$out/$name" 2> "$out/$name.said"
@@ -44,8 +44,8 @@ inside sh -c 'dpkg -i /mnt/apbed_*.deb' >> "$out/install.log" 2>&1
 listing "$out/installed"
 inside man -w apbed > "$out/man"
 
-mkdir -p /mnt/root$home/work /mnt/root$home/stubs
-cp -r "$results" /mnt/root$home/work/results
+mkdir -p /mnt/root$home/study /mnt/root$home/stubs
+cp -r "$results" /mnt/root$home/study/results
 chown -R 4242:4242 /mnt/root$home
 
 # Ctrl-C while half of the tree is there: cp, and who called it, get the signal.
@@ -53,7 +53,7 @@ cat > /mnt/root$home/stubs/cp << 'END'
 #!/bin/sh
 /usr/bin/cp "$@"
 rm -r "$3/testbed"
-find "${3%/*}" > ~/work/half
+find "${3%/*}" > ~/study/half
 kill -INT 0
 sleep 60
 END
@@ -61,7 +61,7 @@ chmod +x /mnt/root$home/stubs/cp
 status=0
 as_user interrupted apbed --help || status=$?
 echo "$status" > "$out/interrupted.status"
-cp /mnt/root$home/work/half "$out/half"
+cp /mnt/root$home/study/half "$out/half"
 (cd "/mnt/root$trees" && find . -mindepth 1) > "$out/interrupted.left"
 rm /mnt/root$home/stubs/cp
 
@@ -74,7 +74,7 @@ as_user doctor apbed doctor --json || true
 as_user setup "$trees/$(cat /mnt/root/usr/share/apbed/.packaged)/scripts/setup.sh"
 as_user data env XDG_DATA_HOME=$home/data apbed list
 tree second
-(cd /mnt/root$home && find work data -maxdepth 2) > "$out/places"
+(cd /mnt/root$home && find study data -maxdepth 2) > "$out/places"
 
 echo 9.9 > /mnt/root/usr/share/apbed/.packaged
 as_user upgraded apbed list

@@ -93,7 +93,7 @@ def test_a_users_commands(started: Path) -> None:
     assert re.search(r"^demo +3 runs ", (started / "list").read_text(), re.MULTILINE)
     assert len(lines(started / "runs")) == 3
     assert "LAS-ACK" in (started / "report").read_text()
-    assert "work/results/report.html" in lines(started / "places")
+    assert "study/results/report.html" in lines(started / "places")
     found = {one["name"]: one for one in json.loads((started / "doctor").read_text())["findings"]}
     assert found["packages"]["ok"]
     assert found["python"]["ok"]
