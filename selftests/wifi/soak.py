@@ -7,7 +7,8 @@ Principle: two access points share a bridge with a wired server. Each station be
 random, of Pareto sizes, up or down. All the while a station drawn by lot leaves and comes back,
 reassociates, roams, or begins or ceases to sleep. After each part of the soak nobody sends for
 longer than the kernel remembers a connection. Then the memory in use is read. Something that
-grows makes every part of the later half larger than all of the earlier half.
+grows makes every part of the later half larger than all of the earlier half; by chance that happens
+once in six with four parts, and once in 924 with twelve.
 
 Run by watched.sh, where the modules are loaded:
 
@@ -40,12 +41,13 @@ from setups import PROGRAMS
 
 STATIONS = 6
 RATE_HZ = 2.0  # connections of a station begun in a second: a million of all in 24 hours
-SMALLEST, LARGEST, SHAPE = 300, 1_000_000, 1.2  # of the sizes, bytes: 1.6 kB on average
+SMALLEST, LARGEST, SHAPE = 300, 1_000_000, 1.2  # of the sizes, bytes: 1.5 kB on average
 STRETCH_S = 300.0  # for which a list of connections is drawn
 STUCK_S = 120.0
 EVENT_S = 10.0  # from one event to the next, on average
 AWAY_S = 3.0
 PACKETS = 3  # to a station at least: the handshake, data or its ACK, the end
+END_AT_LEAST = 0.99  # TCP outlives the seconds for which a station is away
 QUIET_S = 75.0  # TCP remembers an ended connection for 60 s
 BEACONS = "beacon_int=200\n"  # half as many as usual: they are most of the frames
 NAMES = ("no memory is lost", "lasack knows what became of every packet", "connections end")
@@ -108,7 +110,7 @@ class Soak:
         return self.made.start(*command, ready=0)
 
     def _count(self, log: Path) -> None:
-        """Connections whose last byte has come. A station that is away loses some."""
+        """Connections whose last byte has come."""
         for line in log.read_text().splitlines():
             record = json.loads(line)
             self.ended += record["event"] == "flow" and record["end_s"] is not None
@@ -152,28 +154,28 @@ def grows(used: list[int]) -> bool:
 
 def soak(made: Cell, ktap: Ktap, minutes: int, parts: int, seed: int) -> None:
     """One result for each name."""
-    run_of = Soak(made, random.Random(seed))
-    run_of.build()
+    churn = Soak(made, random.Random(seed))
+    churn.build()
     used = []
     for part in range(1, parts + 1):
         left = minutes * 60.0
         while left > 0:
-            run_of.stretch(min(STRETCH_S, left))
+            churn.stretch(min(STRETCH_S, left))
             left -= STRETCH_S
-            ktap.comment(f"part {part}, {run_of.ended} of {run_of.begun} connections have ended")
+            ktap.comment(f"part {part}, {churn.ended} of {churn.begun} connections have ended")
         time.sleep(QUIET_S)
         used.append(used_kb())
         ktap.comment(f"part {part} of {parts}: {used[-1]} kB in use")
-    ktap.comment(", ".join(f"{name} {count}" for name, count in run_of.events.most_common()))
+    ktap.comment(", ".join(f"{name} {count}" for name, count in churn.events.most_common()))
     ktap.result(not grows(used), NAMES[0])
     wrong = []
     for device in ("wlan0", "wlan1"):
         wrong += ap.left(device, 1, "air", lossless=False)
     packets = sum(ap.statistics(device)["packets"] for device in ("wlan0", "wlan1"))
-    if packets < PACKETS * run_of.ended:
+    if packets < PACKETS * churn.ended:
         wrong.append(f"only {packets} packets went through lasack")
     ktap.result(not wrong, NAMES[1], *wrong)
-    ktap.result(run_of.ended > 0.9 * run_of.begun, NAMES[2])
+    ktap.result(churn.ended > END_AT_LEAST * churn.begun, NAMES[2])
 
 
 def main(words: list[str]) -> int:
