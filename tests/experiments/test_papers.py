@@ -45,6 +45,8 @@ NOT_RUN = {
         *(("F7.1-down", LOWER), ("F7.2-down", LOWER), ("F7.1-up", LOWER), ("F7.2-up", LOWER)),
         *(("F8-down", STARVES), ("F8-up", STARVES)),
     },
+    # One queue.
+    "up-down-fairness-f2-f6": {("F4b", "The downloads' loss is least at M = 2, Q of 20")},
 }
 NOTHING_DECIDED = {"http-queueing-f10"}
 # What a short version decides otherwise, by figure and claim: Documentation/papers/README.md has
