@@ -25,6 +25,7 @@ LEAD = "192.0.2.1"  # on the bridge that leads to every node's sshd
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 ADDRESSES_S = 4.0  # IPv6 has found that nobody else has its addresses
 RUN_KB = 65536  # a node's /run
+NO_PROGRAM = 127  # exit status
 
 SSHD_CONFIG = """\
 HostKey {keys}/host
@@ -116,10 +117,12 @@ class Machine:
         return lines_of("\n".join(lines))
 
     def inside(self, script: str) -> str:
-        """What a script says in the node's namespaces."""
+        """What a script says in the node's namespaces, and with its root, as this may be a chroot."""
         assert self._process is not None
-        words = ["nsenter", "-m", "-n", "-t", str(self._process.pid), "sh", "-c", script]
+        words = ["nsenter", "-m", "-n", "-r", "-t", str(self._process.pid), "sh", "-c", script]
         done = subprocess.run(words, capture_output=True, text=True, check=False)
+        if done.returncode == NO_PROGRAM:
+            raise RuntimeError(f"{self.name}: {done.stderr.strip()}")
         return done.stdout
 
     def processes(self) -> dict[int, str]:
