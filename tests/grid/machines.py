@@ -117,7 +117,7 @@ class Machine:
         return lines_of("\n".join(lines))
 
     def inside(self, script: str) -> str:
-        """What a script says in the node's namespaces, and with its root, as this may be a chroot."""
+        """What a script says in the node's namespaces and root, which may be a chroot."""
         assert self._process is not None
         words = ["nsenter", "-m", "-n", "-r", "-t", str(self._process.pid), "sh", "-c", script]
         done = subprocess.run(words, capture_output=True, text=True, check=False)

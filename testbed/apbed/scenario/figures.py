@@ -177,13 +177,24 @@ def of_tables(
 def _follow(
     mine: Sequence[str], known: Mapping[str, Sequence[Any]], groups: Sequence[Sequence[str]]
 ) -> list[str]:
-    """The keys whose value one of `mine` tells, because both are swept in step."""
+    """The keys whose value those of `mine` tell, because they are swept in step."""
     found: list[str] = []
     for group in groups:
-        values = [[str(one) for one in known[key]] for key in group if key in mine]
-        if any(len(set(column)) == len(column) for column in values):
-            found += group
+        ours = [key for key in group if key in mine]
+        steps = len(set(_steps(ours, group, known)))
+        for key in group if ours else ():
+            if len(set(_steps([*ours, key], group, known))) == steps:
+                found.append(key)
     return found
+
+
+def _steps(
+    keys: Sequence[str], group: Sequence[str], known: Mapping[str, Sequence[Any]]
+) -> list[tuple[str, ...]]:
+    """The values of `keys` in each step of their group. A key with one value has it in each."""
+    steps = max(len(known[key]) for key in group)
+    columns = [[*map(str, known[key])] for key in keys]
+    return [tuple(column[step % len(column)] for column in columns) for step in range(steps)]
 
 
 def _figure(

@@ -109,6 +109,35 @@ def test_a_key_that_goes_in_step_with_the_axis_need_not_be_named(tmp_path: Path)
         loaded(tmp_path, SCENARIO + IN_STEP.format(2) + turned)
 
 
+THREE_IN_STEP = """
+[sweep]
+zip = [["medium.retry", "station.count", "tcp.window_segments"]]
+[station]
+count = [1, 1, 2]
+[tcp]
+window_segments = [8, 9, 9]
+"""
+
+
+@pytest.mark.parametrize(
+    ("panel", "missing"),
+    [
+        ('"tcp.window_segments"', None),  # with the axis it tells medium.retry
+        ('"wired.delay_ms"', "medium.retry"),  # the axis alone does not
+    ],
+)
+def test_keys_that_go_in_step_are_told_by_several(
+    panel: str, missing: str | None, tmp_path: Path
+) -> None:
+    turned = FIGURE.replace("medium.retry", "station.count") + f"panel = {panel}\n"
+    text = SCENARIO + THREE_IN_STEP + turned
+    if missing is None:
+        assert loaded(tmp_path, text).figures
+        return
+    with pytest.raises(ApbedError, match=f"{re.escape(missing)} is swept"):
+        loaded(tmp_path, text)
+
+
 @pytest.mark.parametrize(
     ("more", "why"),
     [
