@@ -45,7 +45,7 @@ table.small td { padding-top: .3rem; padding-bottom: .3rem; font-size: .86rem; }
 figure { margin: 1rem 0 0; }
 figcaption { color: var(--faint); font-size: .88rem; max-width: 46rem; }
 img { display: block; width: 100%; height: auto; }
-img.bars { max-width: 34rem; } img.wide { max-width: 50rem; }
+img.bars, .panels > img { max-width: 34rem; } img.wide { max-width: 50rem; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .35rem 1.4rem; margin: 0; }
 dt { color: var(--faint); } dd { margin: 0; overflow-wrap: anywhere; }
 code, pre { font: .88em/1.5 ui-monospace, "DejaVu Sans Mono", monospace; }
@@ -54,7 +54,7 @@ pre { margin: .4rem 0; padding: .7rem .9rem; background: var(--wash); border-rad
 .invalid { padding: .8rem 1.1rem; border-left: 4px solid var(--bad); background: #fbf3f3; }
 .invalid h2 { margin-top: 0; color: var(--bad); }
 summary { color: var(--faint); font-size: .88rem; cursor: pointer; margin: .6rem 0; }
-@media (prefers-color-scheme: dark) and (not print) { :root { --ink: #e4e7eb; --faint: #9aa4b0;
+@media screen and (prefers-color-scheme: dark) { :root { --ink: #e4e7eb; --faint: #9aa4b0;
   --line: #333a43; --wash: #20252c; --down: #56b4e9; --up: #f0894a; --bad: #e5737c; }
   body { background: #15181d; } img { background: #fff; border-radius: 6px; padding: .4rem; }
   .invalid { background: #2a1b1d; } .share i { border-color: #15181d; } }

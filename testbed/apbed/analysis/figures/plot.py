@@ -28,8 +28,32 @@ PANEL_IN = (3.9, 3.0)
 
 def draw(figure: Figure, points: Sequence[Point]) -> Drawing:
     """All panels side by side, with one legend below them."""
+    return _draw(figure, points, _panels(points), None)
+
+
+def draw_each(figure: Figure, points: Sequence[Point]) -> dict[str, Drawing]:
+    """A drawing of each panel, by its name, with the same axis for y."""
+    panels = _panels(points)
+    limits = _draw(figure, points, panels, None).axes[0].get_ylim() if len(panels) > 1 else None
+    return {_words(figure, one): _draw(figure, points, [one], limits) for one in panels}
+
+
+def _panels(points: Sequence[Point]) -> list[tuple[Any, ...]]:
+    return list(dict.fromkeys(point.panel for point in points)) or [()]
+
+
+def _words(figure: Figure, panel: Sequence[Any]) -> str:
+    return ", ".join(named(figure, value) for value in panel)
+
+
+def _draw(
+    figure: Figure,
+    points: Sequence[Point],
+    panels: Sequence[tuple[Any, ...]],
+    limits: tuple[float, float] | None,
+) -> Drawing:
+    """`limits` of the axis for y; None: those that show all."""
     with styled():
-        panels = list(dict.fromkeys(point.panel for point in points)) or [()]
         lines = list(dict.fromkeys(point.series for point in points))
         columns = 2 * len(panels)
         entries = len(lines) * (1 + len(figure.model)) + bool(figure.printed)
@@ -42,11 +66,14 @@ def draw(figure: Figure, points: Sequence[Point]) -> Drawing:
         axes = drawing.subplots(1, len(panels), sharey=True, squeeze=False)[0]
         for panel, axis in zip(panels, axes, strict=True):
             _draw_panel(figure, axis, [one for one in points if one.panel == panel], lines)
-            words = ", ".join(named(figure, value) for value in panel)
-            axis.set_title(words, loc="left", fontsize=10, fontweight="bold", color=INK)
+            axis.set_title(
+                _words(figure, panel), loc="left", fontsize=10, fontweight="bold", color=INK
+            )
             axis.set_xlabel(figure.x_label)
         axes[0].set_ylabel(figure.y_label)
-        if figure.scale == "linear":
+        if limits:
+            axes[0].set_ylim(limits)
+        elif figure.scale == "linear":
             low, high = axes[0].get_ylim()
             axes[0].set_ylim(min(0, low), 1.06 * high)  # no dot is cut
         found: dict[str, Any] = {}

@@ -14,7 +14,7 @@ from typing import Any
 
 from apbed.analysis import plots
 from apbed.analysis.figures.claims import Verdict, decide, named, placed
-from apbed.analysis.figures.plot import draw
+from apbed.analysis.figures.plot import draw, draw_each
 from apbed.analysis.figures.points import Point, missing, points
 from apbed.analysis.page import picture, table
 from apbed.analysis.run_directory import Json
@@ -40,15 +40,15 @@ def sections(directory: Path, summary: Json, manifest: Mapping[str, Any]) -> lis
         lacking = missing(figure, summary["runs"], ours)
         verdicts = [decide(figure, claim, ours, lacking) for claim in figure.expect]
         found.append(_as_json(figure, ours, verdicts))
-        svg = ""
+        pictures: dict[str, str] = {}
         if ours:
             stem = directory / f"figure-{figure.id}"
             drawing = draw(figure, ours)
-            svg = plots.to_svg(drawing)
-            stem.with_name(stem.name + ".svg").write_text(svg)
+            stem.with_name(stem.name + ".svg").write_text(plots.to_svg(drawing))
             stem.with_name(stem.name + ".png").write_bytes(plots.to_png(drawing))
             stem.with_name(stem.name + ".csv").write_text(_as_csv(figure, ours))
-        html.append(_section(figure, ours, verdicts, svg))
+            pictures = {name: plots.to_svg(one) for name, one in draw_each(figure, ours).items()}
+        html.append(_section(figure, ours, verdicts, pictures))
     text = json.dumps({"schema": 1, "figures": found}, indent=1, allow_nan=False)
     (directory / "figures.json").write_text(text + "\n")
     return html
@@ -85,19 +85,26 @@ def _as_csv(figure: Figure, ours: Sequence[Point]) -> str:
     return stream.getvalue()
 
 
-def _section(figure: Figure, ours: Sequence[Point], verdicts: Sequence[Verdict], svg: str) -> str:
+def _section(
+    figure: Figure,
+    ours: Sequence[Point],
+    verdicts: Sequence[Verdict],
+    pictures: Mapping[str, str],
+) -> str:
+    """`pictures`: SVG by the name of its panel."""
     parts = [f"<h2>{escape(figure.id)}: {escape(figure.title)}</h2>"]
     if verdicts:
         parts.append(_verdicts(verdicts))
-    if svg:
+    if pictures:
         note = "Dots and bars: measured; their lines: 95 % confidence over the seeds. "
         if figure.model:
             note += "Lines with an equation's number: the model. "
         if figure.printed:
             note += "Crosses: printed in the paper."
-        alt = f"{figure.title}. {figure.y_label} against {figure.x_label}."
+        about = f"{figure.title}. {figure.y_label} against {figure.x_label}."
+        images = [picture(svg, f"{about} {name}".strip()) for name, svg in pictures.items()]
         parts.append(
-            f"<figure>{picture(svg, alt, 'wide')}\n"
+            f'<figure><div class="panels">{"".join(images)}</div>\n'
             f"<figcaption>{escape(note.strip())}</figcaption></figure>"
         )
     parts.append(_differences(figure, ours) if ours else "<p>Not run.</p>")
