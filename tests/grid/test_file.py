@@ -191,3 +191,12 @@ def test_a_dry_run_says_what_the_grid_cannot_do(capsys: pytest.CaptureFixture[st
     assert capsys.readouterr().out.count("\n") == 3
     assert main(["run", "rrul", *grid]) == 1
     assert "radio = 'queues'" in capsys.readouterr().err
+
+
+def test_the_desk_has_a_station_for_short_flows(capsys: pytest.CaptureFixture[str]) -> None:
+    """The grid of two laptops and a router, with the command of its page."""
+    grid = ["--backend", "ssh", "--grid", str(REPOSITORY / "testbed/grids/desk.toml"), "--dry-run"]
+    assert main(["run", "short-flows", "--set", "station.count=1", *grid]) == 0
+    assert capsys.readouterr().out.count("\n") == 15
+    assert main(["run", "short-flows", *grid]) == 1
+    assert "1" in capsys.readouterr().err

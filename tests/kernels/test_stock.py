@@ -253,6 +253,29 @@ def test_the_backend_vng_without_a_kernel_says_what_to_run(
     assert not (tmp_path / "out").exists()
 
 
+ONLY_IN_THE_LAB = {
+    "rivals": "radio = 'queues'",
+    "http-queueing-f9": "tcp.window_segments",
+    "ack-skipping-f4-f6": "net.ipv4.tcp_ack_every",
+}
+
+
+@pytest.mark.parametrize("scenario", ONLY_IN_THE_LAB)
+def test_what_only_lab_kernels_have_is_refused_before_anything_starts(
+    scenario: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In a dry run too, and whether the kernel is there or not."""
+    assert main(["run", scenario, "--backend", "vng", "--kernel", "9.9", "--dry-run"]) == 1
+    said = f"apbed: {ONLY_IN_THE_LAB[scenario]}: only lab kernels have it; run it without --backend"
+    assert capsys.readouterr().err == f"{said} vng\n"
+    assert main(["run", scenario, "--dry-run"]) == 0
+
+
+@pytest.mark.parametrize("scenario", ["demo", "pareto", "call", "aggregation"])
+def test_these_scenarios_can_run_on_stock_kernels(scenario: str) -> None:
+    assert main(["run", scenario, "--backend", "vng", "--dry-run"]) == 0
+
+
 def test_headers_name_their_compiler(tmp_path: Path) -> None:
     """As Debian's linux-headers packages do, in .kernelvariables."""
     line = "CC = $(if $(DEBIAN_KERNEL_USE_CCACHE),$(CCACHE)) $(CROSS_COMPILE)gcc-16\n"

@@ -109,9 +109,8 @@ def run(args: argparse.Namespace) -> int:
     plan = parse.load(catalogue.find(args.scenario), settings, short=args.short)
     backend = Backend(args.backend, args.grid, args.cpus)
     if args.dry_run:
-        if backend.grid:  # its file is all it takes; a kernel may not be there yet
-            for run in plan.runs:
-                bench.machine_of(run.kernel, backend).accept(run.plan)
+        for run in plan.runs:
+            bench.accept(run.kernel, run.plan, backend)
         print("\n".join(run.id for run in plan.runs))
         return 0
     out: Path = args.out or Path("out") / plan.name

@@ -116,6 +116,11 @@ def machine_of(version: str, backend: Backend) -> Machine:
     return backend.machine(None if version == "default" else version)
 
 
+def accept(version: str, plan: Plan, backend: Backend) -> None:
+    """ApbedError if a backend cannot do what a plan asks for; its kernel may not be there yet."""
+    backend.accept(None if version == "default" else version, plan)
+
+
 def find(version: str, backend: Backend = LAB) -> Bench:
     """Everything needed to run on a kernel ("default": the distribution's line) of a backend."""
     machine = machine_of(version, backend)

@@ -208,7 +208,8 @@ class StockMachine:
         return ram_disk.inside(path)
 
     def accept(self, plan: Plan) -> None:
-        """As the lab's."""
+        """ApbedError if it asks for what only lab kernels have."""
+        refuse_on_stock(plan)
 
     def boot(self, order: Order, watchdog: Watchdog) -> Boot:
         """The guest has copies of all it needs in memory; results come out at the end."""
@@ -224,6 +225,15 @@ class StockMachine:
             kvm=self.kvm,
         )
         return ram_disk.boot(guest, watchdog)
+
+
+def refuse_on_stock(plan: Plan) -> None:
+    """ApbedError if a plan asks for what only lab kernels have."""
+    asked = {"radio = 'queues'": plan.queues, "tcp.window_segments": plan.tcp.window_segments}
+    sysctls = [*plan.wired.sysctls, *plan.station.sysctls]
+    asked |= {name: True for name in sysctls if name.startswith("net.ipv4.tcp_ack_")}
+    if lacking := [key for key, value in asked.items() if value]:
+        raise ApbedError(f"{lacking[0]}: only lab kernels have it; run it without --backend vng")
 
 
 def _lab(version: str | None) -> Machine:
@@ -256,6 +266,13 @@ class Backend:
     def real_time(self) -> bool:
         """Whether runs take the host's time, so that two at a time would disturb each other."""
         return self.name == "ssh" or self.cpus > 1
+
+    def accept(self, kernel: str | None, plan: Plan) -> None:
+        """ApbedError if it cannot do what a plan asks for; the kernel may not be there yet."""
+        if self.grid is not None:
+            self.machine(kernel).accept(plan)
+        elif self.name == "vng":
+            refuse_on_stock(plan)
 
     def machine(self, kernel: str | None) -> Machine:
         """The machine of a kernel (None: the distribution's own line, or the grid's)."""
