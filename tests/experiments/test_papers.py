@@ -60,7 +60,7 @@ OTHERWISE = {
             "A large W* collides more often than W* = 1, whose model is 0.060 for any number",
         )
     },
-    "http-queueing-f8": {("F8", "W* = 1, ten users: eq. 17 within 10 %")},
+    "http-queueing-f8": {("F8", "W* = 1, ten and thirty users: eq. 17 within 10 %")},
     "http-queueing-f9": {("F9", "Eq. 17 within 10 %")},
     "layer2-layer3-f3-f8": {
         ("T1", "DCF/FIFO loses 6 to 14 %: within two points"),

@@ -84,8 +84,24 @@ class Model:
 
     paper: str
     number: str
-    bound: dict[str, Any]  # parameter -> number, or the key whose value it takes
+    bound: dict[str, Any]  # parameter -> number, or KEY or KEY+NUMBER: that key's value, and more
     figure: int = 0  # which of the equation's figures
+
+    @property
+    def keys(self) -> set[str]:
+        """Those whose values it takes."""
+        return {value.partition("+")[0] for value in self.bound.values() if isinstance(value, str)}
+
+    def values(self, known: Mapping[str, Any]) -> dict[str, float] | None:
+        """Of its parameters where the keys have these values; None if one is no number."""
+        found: dict[str, float] = {}
+        for name, value in self.bound.items():
+            key, _, more = value.partition("+") if isinstance(value, str) else ("", "", "")
+            given = known.get(key) if key else value
+            if not isinstance(given, (int, float)):
+                return None
+            found[name] = given + float(more or 0)
+        return found
 
     @property
     def equation(self) -> Equation:
@@ -307,7 +323,10 @@ def _models(table: Mapping[str, Any], keys: Sequence[str]) -> list[Model]:
             if re.fullmatch(NUMBER, given):
                 bound[name] = float(given)
             else:
-                refuse_unknown([given], keys)
+                key, plus, more = given.partition("+")
+                if plus and not re.fullmatch(r"\d+", more):
+                    raise ApbedError(f"model: {binding!r}: expected {name}={key}+NUMBER")
+                refuse_unknown([key], keys)
                 bound[name] = given
         found.append(Model(paper, number, bound, shown))
     return found

@@ -88,6 +88,20 @@ def test_a_figure_goes_to_the_manifest_and_back(tmp_path: Path) -> None:
         Figure.from_json({"id": "F2"})
 
 
+def test_a_models_parameter_may_be_more_than_a_keys_value(tmp_path: Path) -> None:
+    """Of n uploads and a download, up-down-fairness gives the download 1 / n."""
+    plain, more = (
+        figure(tmp_path, f'model = "up-down-fairness share n=medium.retry{words}"\n')
+        for words in ("", "+1")
+    )
+    runs = three(1, 50, 0.9) + three(2, 50, 0.5)
+    (_, second), (first, _) = (
+        [one.model[0] for one in points(each, runs)] for each in (plain, more)
+    )
+    assert first == second is not None
+    assert Figure.from_json(json.loads(json.dumps(more.to_json()))) == more
+
+
 def test_a_run_has_the_figures_keys_swept_or_not(tmp_path: Path) -> None:
     """--set and [short] may leave one value, and the figure still finds its axis."""
     scenario = loaded(tmp_path, SCENARIO + FIGURE, "medium.retry=2")
@@ -145,6 +159,8 @@ def test_keys_that_go_in_step_are_told_by_several(
         ('model = "http-queueing"', "http-queueing has no equation ''"),
         ('model = "http-queueing 8 e=medium.retry"', "'e=medium.retry': expected NAME=KEY"),
         ('model = "http-queueing 8 d=station.count"', "unknown key 'station.count'"),
+        ('model = "http-queueing 8 d=station.count+1"', "unknown key 'station.count'"),
+        ('model = "http-queueing 8 d=medium.retry+x"', "expected d=medium.retry+NUMBER"),
         ('model = "http-queueing 10/3"', "'http-queueing 10/3': expected one of 2 figures"),
         ('model = "http-queueing 10/"', "expected one of 2 figures"),
         ("printed = [{ x = 1 }]", "expected x and y"),

@@ -170,7 +170,7 @@ def _draw_references(
 
 def _of(figure: Figure, ours: Sequence[Point]) -> str:
     """Of which line a model's curve is, where lines have curves of their own."""
-    binds = {key for model in figure.model for key in model.bound.values() if isinstance(key, str)}
+    binds = {key for model in figure.model for key in model.keys}
     if not ours or not binds & set(figure.series):
         return ""
     return ", " + ", ".join(named(figure, value) for value in ours[0].series)

@@ -127,12 +127,9 @@ def _point(figure: Figure, key: tuple[Any, ...], values: dict[int, float]) -> Po
 
 def solved(model: Model, known: Mapping[str, Any]) -> float | None:
     """The model's figure at a point; None where the equation has no meaning there."""
-    bound: dict[str, float] = {}
-    for name, value in model.bound.items():
-        given = known.get(value) if isinstance(value, str) else value
-        if not isinstance(given, (int, float)):
-            return None
-        bound[name] = given
+    bound = model.values(known)
+    if bound is None:
+        return None
     try:
         return model.equation.at(bound)[model.figure]
     except ApbedError:
