@@ -205,6 +205,19 @@ def test_long_names_leave_the_bars_room(experiment: Path) -> None:
         assert "<svg" in plots.to_svg(plots.goodput_bars(rows))
 
 
+def test_long_names_leave_the_lines_room(loaded: Path) -> None:
+    """Many rows too. A direction without transfers has no panel."""
+    name = "FIFO, station.count 30, tcp.window_segments 1000, users.sizes exponential"
+    rows = [replace(row, name=f"{number} {name}") for row in rows_of(loaded) for number in range(6)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        figure = plots.response_by_size(rows)
+        assert "<svg" in plots.to_svg(figure)
+    assert [len(panel.lines) for panel in figure.axes] == [12, 12]
+    drawn = {(line.get_color(), line.get_linestyle()) for line in figure.axes[0].lines}
+    assert len(drawn) == 12
+
+
 def test_response_times_of_rows(loaded: Path) -> None:
     """Means over the seeds, counts of all; the other direction is not known."""
     fifo, lasack = rows_of(loaded)

@@ -37,6 +37,8 @@ PER_BIN = 5  # and at least so many
 PANEL_IN = (3.5, 2.7)  # width and height in inches
 NAME_COLUMNS, NAME_LINE_IN = 20, 0.17  # of a row's name beside its bars
 COLUMNS = 3
+LEGEND_COLUMNS = 36  # of a row's name below a panel
+LINES = ("-", "--", ":")
 PNG_DPI = 160
 STYLE: Any = {  # keys as in matplotlibrc
     "font.family": "DejaVu Sans",
@@ -135,16 +137,22 @@ def goodput_bars(rows: Sequence[Row]) -> Figure:
 def response_by_size(rows: Sequence[Row]) -> Figure:
     """Mean response time by percentile of size, as layer2-layer3, Fig. 4; a panel per direction."""
     with styled():
-        figure = Figure(figsize=(2 * PANEL_IN[0] + 0.6, PANEL_IN[1] + 0.5), layout="constrained")
-        panels = figure.subplots(1, len(DIRECTIONS), sharey=True)
-        for panel, direction in zip(panels.flat, DIRECTIONS, strict=True):
+        shown = [one for one in DIRECTIONS if any(transfers(row, one) for row in rows)]
+        names = [textwrap.fill(row.name, LEGEND_COLUMNS * len(shown)) for row in rows]
+        columns = 2 if max(map(len, names), default=0) <= NAME_COLUMNS else 1
+        lines = math.ceil(sum(name.count("\n") + 1 for name in names) / columns)
+        size = (PANEL_IN[0] * len(shown) + 0.6, PANEL_IN[1] + 0.5 + NAME_LINE_IN * lines)
+        figure = Figure(figsize=size, layout="constrained")
+        panels = figure.subplots(1, len(shown), sharey=True, squeeze=False)[0]
+        for panel, direction in zip(panels, shown, strict=True):
             for place, row in enumerate(rows):
                 given = transfers(row, direction)
                 points = conditional(given, max(1, min(SIZE_BINS, len(given) // PER_BIN)))
                 percents = [percent for percent, _ in points]
                 means = [np.nan if mean is None else mean for _, mean in points]
-                color = SCHEDULERS[place % len(SCHEDULERS)]
-                panel.plot(percents, means, "o-", ms=2.6, lw=1.6, color=color, label=row.name)
+                again, color = divmod(place, len(SCHEDULERS))
+                style = {"color": SCHEDULERS[color], "ls": LINES[again % len(LINES)]}
+                panel.plot(percents, means, marker="o", ms=2.6, lw=1.6, label=names[place], **style)
             panel.set_title(
                 WORDS[direction],
                 loc="left",
@@ -154,8 +162,10 @@ def response_by_size(rows: Sequence[Row]) -> Figure:
             )
             _scale_by_size(panel, [one for row in rows for one in transfers(row, direction)])
         panels[0].set_ylabel("mean response time, seconds")
-        panels[0].legend(
-            loc="upper left",
+        figure.legend(
+            *panels[0].get_legend_handles_labels(),
+            loc="outside lower left",
+            ncols=columns,
             frameon=False,
             labelcolor="linecolor",
             prop={"weight": "bold"},
