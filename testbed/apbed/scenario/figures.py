@@ -36,6 +36,7 @@ METRICS = {
     "retransmitted.up": "uploads' segments that are retransmissions, share",
     "ping_loss": "pings lost, share",
     "late_share": "datagrams of the worst call late or lost, share",
+    "late_share_all": "datagrams of all calls late or lost, share",
     "jain": "Jain's index",
     "collision_probability": "attempts that collide, share",
     "transfer_mbps.down": "throughput of a download, Mb/s",

@@ -338,6 +338,19 @@ def test_near_the_model_and_the_printed_number(tmp_path: Path) -> None:
     assert verdicts[1].hardest.startswith("0.15 at")
 
 
+def test_late_datagrams_of_all_calls_count_alike() -> None:
+    """A flow that is no call does not count, and what was lost is among what was sent."""
+    calls = [(90, 0, 10), (300, 30, 0)]
+    flows: list[dict[str, Any]] = [
+        {"late_frames": {"late": late, "lost": lost}, "delay_ms": {"n": n}}
+        for n, late, lost in calls
+    ]
+    bulk = {"late_frames": None, "delay_ms": None}
+    share = metrics.OF_RUN["late_share_all"]
+    assert share({"flows": [*flows, bulk]}) == pytest.approx(40 / 400)
+    assert share({"flows": [bulk]}) is None
+
+
 def test_every_metric_of_the_schema_is_computed() -> None:
     assert set(metrics.OF_RUN) == set(figures.METRICS)
 

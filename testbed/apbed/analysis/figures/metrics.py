@@ -72,12 +72,21 @@ def ratio_of_totals(run: Json) -> float | None:
     return down / up if down is not None and up else None
 
 
+def late_share_all(run: Json) -> float | None:
+    """Of the datagrams of all calls: late and lost ones over those that came or were lost."""
+    calls = [one for one in run["flows"] if one["late_frames"]]
+    sent = sum(one["delay_ms"]["n"] + one["late_frames"]["lost"] for one in calls)
+    bad = sum(one["late_frames"]["late"] + one["late_frames"]["lost"] for one in calls)
+    return bad / sent if sent else None
+
+
 OF_RUN: dict[str, Metric] = {
     "ratio_down_up": at("ratio_down_up"),
     "ratio_of_totals": ratio_of_totals,
     "jain": at("jain"),
     "ping_loss": at("ping_loss"),
     "late_share": at("late_share"),
+    "late_share_all": late_share_all,
     "collision_probability": at("medium", "collision_probability"),
     "goodput_mbps.total": at("goodput_mbps", "total"),
 }
