@@ -53,7 +53,6 @@ NOTHING_DECIDED = {"http-queueing-f10"}
 # the values, and what the full version decides. A scenario with one of them does not pass, it
 # "xfails". Who makes one come out as expected takes it away.
 OTHERWISE = {
-    "channel-errors-t5": {("T5", "200 bytes: at most 1.5 %")},
     "http-queueing-f3-f6": {
         (
             "F4",
