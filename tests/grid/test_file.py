@@ -199,4 +199,4 @@ def test_the_desk_has_a_station_for_short_flows(capsys: pytest.CaptureFixture[st
     assert main(["run", "short-flows", "--set", "station.count=1", *grid]) == 0
     assert capsys.readouterr().out.count("\n") == 15
     assert main(["run", "short-flows", *grid]) == 1
-    assert "1" in capsys.readouterr().err
+    assert "4 stations, the grid desk 1" in capsys.readouterr().err

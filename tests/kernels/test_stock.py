@@ -271,6 +271,12 @@ def test_what_only_lab_kernels_have_is_refused_before_anything_starts(
     assert main(["run", scenario, "--dry-run"]) == 0
 
 
+def test_a_kernel_of_the_users_own_may_have_the_ack_skip_series() -> None:
+    words = ["--backend", "vng", "--kernel", "/boot/vmlinuz-patched", "--dry-run"]
+    assert main(["run", "ack-skipping-f4-f6", *words]) == 0
+    assert main(["run", "rivals", *words]) == 1
+
+
 @pytest.mark.parametrize("scenario", ["demo", "pareto", "call", "aggregation"])
 def test_these_scenarios_can_run_on_stock_kernels(scenario: str) -> None:
     assert main(["run", scenario, "--backend", "vng", "--dry-run"]) == 0

@@ -104,7 +104,7 @@ def find(kernel: str | None = None) -> DistroKernel:
     A path names the image in a boot directory, beside whose parent are the modules and headers:
     /boot/vmlinuz-RELEASE. ApbedError says what to do if there is none.
     """
-    if kernel and "/" in kernel:
+    if kernel and is_path(kernel):
         return _at(Path(kernel))
     version = kernel or default_version()
     _check(version)
@@ -114,6 +114,11 @@ def find(kernel: str | None = None) -> DistroKernel:
             return found
     words = f" --version {kernel}" if kernel else ""
     raise ApbedError(f"no stock kernel {version} yet; run `apbed distro fetch{words}`")
+
+
+def is_path(kernel: str | None) -> bool:
+    """Whether a kernel is given by the path of its image, not by its line."""
+    return kernel is not None and "/" in kernel
 
 
 def _check(version: str) -> None:
