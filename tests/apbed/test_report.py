@@ -218,6 +218,20 @@ def test_long_names_leave_the_lines_room(loaded: Path) -> None:
     assert len(drawn) == 12
 
 
+def test_the_first_sentence_names_few_of_many(tmp_path: Path) -> None:
+    """The best ones and the worst; how many are between."""
+    rates = {f"pfifo limit {limit}": (0.0, 0.0) for limit in range(10, 90, 10)}
+    directory = fabricated.experiment(tmp_path / "out", seeds=(1,), rates=rates)
+    for path in directory.glob("runs/*"):
+        seconds = int(path.name.split("-")[2].partition("_")[0]) / 10
+        fabricated.only_transfers(path, [("down", 20_000, seconds)] * 9)
+    summary.summarize(directory)
+    words = Page(report.write_report(directory).read_text()).words
+    first, last = words.index("within 1.00 s"), words.index("3 between and 8.00 s under")
+    assert first < words.index("4.00 s under") < last
+    assert "5.00 s under" not in words[first:last]
+
+
 def test_response_times_of_rows(loaded: Path) -> None:
     """Means over the seeds, counts of all; the other direction is not known."""
     fifo, lasack = rows_of(loaded)

@@ -8,6 +8,7 @@ style are those of apbed.analysis.plots.
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 
 import numpy as np
@@ -21,6 +22,7 @@ from apbed.analysis.run_directory import Json
 
 ACROSS = 5
 COLUMN_IN, DELAY_IN, GOODPUT_IN = 2.3, 1.7, 1.25
+NAME_COLUMNS, NAME_LINE_IN = 24, 0.17  # of a row's name above its panels
 DELAY_COLOR = COLORS["pulse"]
 
 
@@ -29,8 +31,10 @@ def delay_and_goodput(rows: Sequence[Row]) -> Figure:
     with styled():
         across = min(ACROSS, len(rows))
         bands = math.ceil(len(rows) / across)
+        names = [textwrap.fill(row.name, NAME_COLUMNS) for row in rows]
+        words_in = NAME_LINE_IN * max(name.count("\n") for name in names)
         figure = Figure(
-            figsize=(COLUMN_IN * across + 0.4, bands * (DELAY_IN + GOODPUT_IN)),
+            figsize=(COLUMN_IN * across + 0.4, bands * (DELAY_IN + GOODPUT_IN + words_in)),
             layout="constrained",
         )
         panels = figure.subplots(
@@ -51,9 +55,7 @@ def delay_and_goodput(rows: Sequence[Row]) -> Figure:
             _scale(delays, slowest)
             goodputs.set_ylim(0, fastest)
             goodputs.set_xlim(0, end_s)
-            delays.set_title(
-                rows[place].name, loc="left", fontsize=10, fontweight="bold", color=INK
-            )
+            delays.set_title(names[place], loc="left", fontsize=10, fontweight="bold", color=INK)
             _draw(delays, goodputs, rows[place])
             goodputs.set_xlabel("seconds")
             goodputs.tick_params(labelbottom=True)

@@ -7,8 +7,13 @@ Principle: one file, nothing loaded from anywhere, readable on a phone and on pa
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Sequence
 from html import escape
+
+PX_PER_PT = 96 / 72  # CSS
+SHRUNK = 0.75  # of its own size: words of 8.5 pt have 8.5 pixels then
+PHONE_PX = 320  # about what a phone's screen leaves for a picture
 
 STYLE = """\
 :root { --ink: #1a1f26; --faint: #6b7480; --line: #e3e7ec; --wash: #f6f7f9;
@@ -100,10 +105,18 @@ def table(
 
 
 def picture(svg: str, alt: str, css: str = "") -> str:
-    """An SVG as an image of its own, so that names inside it meet no others."""
+    """An SVG as an image of its own, so that names inside it meet no others.
+
+    On a screen that is too narrow for its words, a wide one is scrolled.
+    """
     data = base64.b64encode(svg.encode()).decode()
     kind = f' class="{css}"' if css else ""
-    return f'<img{kind} alt="{escape(alt)}" src="data:image/svg+xml;base64,{data}">'
+    width = re.search(r'width="([\d.]+)pt"', svg)
+    least = round(SHRUNK * float(width[1]) * PX_PER_PT) if width else 0
+    image = f'alt="{escape(alt)}" src="data:image/svg+xml;base64,{data}">'
+    if least <= PHONE_PX:
+        return f"<img{kind} {image}"
+    return f'<div class="scroll"><img{kind} style="min-width: {least}px" {image}</div>'
 
 
 def definitions(pairs: Sequence[tuple[str, str]]) -> str:

@@ -42,6 +42,7 @@ from apbed.errors import ApbedError
 __all__ = ["render_table", "write_report"]
 
 UNKNOWN = "\N{EN DASH}"
+NAMED = 5  # rows in a sentence at most, beside the first
 SIZE_WORDS = dict(zip(SIZE_CLASSES, ("under 100 kB", "to 1 MB", "from 1 MB"), strict=True))
 
 
@@ -120,6 +121,9 @@ def _response_headline(rows: Sequence[Row]) -> str:
 
 
 def _and_others(sentence: str, rest: Sequence[str]) -> str:
+    """The first and the last of many others: all of them would be no sentence."""
+    if len(rest) > NAMED:
+        rest = [*rest[: NAMED - 2], f"{len(rest) - NAMED + 1} between", rest[-1]]
     if rest:
         sentence += "; " + ", ".join(rest[:-1]) + (" and " if rest[:-1] else "") + rest[-1]
     return sentence + "."
