@@ -45,6 +45,10 @@ NOT_RUN = {
         *(("F7.1-down", LOWER), ("F7.2-down", LOWER), ("F7.1-up", LOWER), ("F7.2-up", LOWER)),
         *(("F8-down", STARVES), ("F8-up", STARVES)),
     },
+    # Pareto sizes alone.
+    "layer2-layer3-today": {
+        ("F4-today-down", "lasack with its defaults lowers it, exponential sizes"),
+    },
     # One queue.
     "up-down-fairness-f2-f6": {("F4b", "The downloads' loss is least at M = 2, Q of 20")},
 }
