@@ -87,13 +87,12 @@ void lasack_flow_new_life(struct lasack_queue *q, struct lasack_flow *flow)
 	flow->starved = 0;
 	flow->served = 0;
 	flow->opening = 0;
-	flow->opened = 0;
 	flow->aborted = 0;
 	flow->entry.finished = 0;
 	if (unlikely(q->aqm))
 		lasack_aqm_forget(q, flow);
 	if (flow->head)
-		lasack_account_begin(q, lasack_flow_level(q, flow), &flow->account);
+		lasack_flow_begin_anew(q, flow);
 	else
 		flow->is_new = 1;
 }

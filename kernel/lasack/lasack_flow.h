@@ -25,6 +25,7 @@ struct lasack_level {
 	u64	high;		/* the largest that was */
 	u64	newcomers;	/* the sum that all newcomers together have attained */
 	u64	opened;		/* likewise, in thirds, of connections that were opened lately */
+	u64	solicited;	/* and in still smaller parts, of what a station asked for */
 	u64	high_was[2];	/* high, when it was looked at last, and the time before; or 0 */
 	u32	looked_at;	/* the queue's time */
 };
@@ -53,7 +54,8 @@ struct lasack_flow {
 	u8			ack_seen:2,	/* bit: this last_ack is valid */
 				ack_reversed:1,	/* the position's direction */
 				doubt_reversed:1, /* the candidate's */
-				opening:1;	/* all it had in this life was a SYN */
+				opening:1,	/* all it had in this life was a SYN */
+				solicited:1;	/* its station asked for it */
 	u8			shared:1,	/* not one connection: no ACK arithmetic */
 				reversed:1,	/* the last packet came from key.addr[1] */
 				starved:1,	/* not served for its sum since then */

@@ -17,6 +17,11 @@
  * the service of LASACK_OPENED_SHARES flows: more than they usually ask for, and whoever only
  * pretends that somebody answered still leaves other flows a share.
  *
+ * Many short transfers ask for more than that, and where they do not get it, more and more of them
+ * wait. What a station was heard to ask for is no flood from elsewhere. Its sum rises by a smaller
+ * part still, so it has the service of LASACK_SOLICITED_SHARES flows of this station. A flood does
+ * not raise this sum.
+ *
  * A flow that pauses saves up nothing: its sum is raised to LASACK_LAG below the largest. That of
  * a station is raised to LASACK_STATION_LAG below it. Else a station whose transfers are short
  * and many would come before others until it has caught up, and theirs would wait so long.
@@ -34,6 +39,7 @@
  */
 #include <linux/minmax.h>
 #include "lasack/lasack_newcomer.h"
+#include "lasack/lasack_observe.h"
 
 /*
  * The @common sum of a level becomes @sum, but is raised to @ahead bytes above the largest that
@@ -71,6 +77,51 @@ void lasack_account_begin(const struct lasack_queue *q, struct lasack_level *lev
 	level->newcomers = lasack_common_sum(q, level, level->newcomers);
 	account->sum = level->newcomers;
 	account->credit = LASACK_CREDIT;
+}
+
+/* The flow has a credit, and begins at the @common sum, which is at most @lag behind. */
+static void lasack_flow_begin_at(const struct lasack_queue *q, struct lasack_level *level,
+				 struct lasack_flow *flow, u64 *common, u32 lag)
+{
+	*common = max(*common, lasack_sum_minus(q, level->high, lag));
+	flow->account.sum = lasack_common_sum(q, level, *common);
+	flow->account.credit = LASACK_CREDIT;
+}
+
+static bool lasack_flow_is_solicited(const struct lasack_queue *q, const struct lasack_flow *flow)
+{
+	return q->observer && !q->shape.paper && lasack_has_station(q, flow) && !flow->shared &&
+	       flow->station != LASACK_STATION_SHARED &&
+	       lasack_observer_is_solicited(q->observer, &flow->entry.key,
+					    lasack_station_at(q, flow)->address);
+}
+
+/* The flow has packets, and nothing is known of it. */
+void lasack_flow_begin_anew(struct lasack_queue *q, struct lasack_flow *flow)
+{
+	struct lasack_level *level = lasack_flow_level(q, flow);
+
+	lasack_account_begin(q, level, &flow->account);
+	flow->opened = 0;
+	flow->solicited = lasack_flow_is_solicited(q, flow);
+	if (flow->solicited)
+		lasack_flow_begin_at(q, level, flow, &level->solicited, LASACK_SOLICITED_LAG);
+}
+
+/* The sum that the flow has with others like it. They have the service of @shares flows. */
+static u64 *lasack_flow_common(const struct lasack_flow *flow, struct lasack_level *level,
+			       u32 *shares)
+{
+	if (flow->solicited) {
+		*shares = LASACK_SOLICITED_SHARES;
+		return &level->solicited;
+	}
+	if (flow->opened) {
+		*shares = LASACK_OPENED_SHARES;
+		return &level->opened;
+	}
+	*shares = 1;
+	return &level->newcomers;
 }
 
 /*
@@ -269,6 +320,7 @@ void lasack_flow_begin(struct lasack_queue *q, struct lasack_flow *flow,
 		       const struct sk_buff *skb)
 {
 	struct lasack_level *level;
+	u32 shares;
 
 	if (lasack_is_grouped(q) && !lasack_is_control(flow))
 		lasack_flow_join_station(q, flow, skb);
@@ -278,11 +330,10 @@ void lasack_flow_begin(struct lasack_queue *q, struct lasack_flow *flow,
 		flow->account.sum = max(flow->account.sum,
 					lasack_sum_minus(q, level->high, LASACK_LAG));
 	} else if (flow->is_new) {
-		lasack_account_begin(q, level, &flow->account);
-		flow->opened = 0;
+		lasack_flow_begin_anew(q, flow);
 	} else {
 		lasack_account_resume(q, &flow->account, lasack_flow_floor(q, flow, level),
-				      flow->opened ? level->opened : level->newcomers);
+				      *lasack_flow_common(flow, level, &shares));
 	}
 	flow->is_new = 0;
 }
@@ -292,10 +343,14 @@ void lasack_flow_opened(struct lasack_queue *q, struct lasack_flow *flow)
 {
 	struct lasack_level *level = lasack_flow_level(q, flow);
 
-	level->opened = max(level->opened, lasack_sum_minus(q, level->high, LASACK_LAG));
-	flow->account.sum = lasack_common_sum(q, level, level->opened);
-	flow->account.credit = LASACK_CREDIT;
 	flow->opened = 1;
+	if (flow->solicited)
+		return;
+	flow->solicited = lasack_flow_is_solicited(q, flow);
+	if (flow->solicited)
+		lasack_flow_begin_at(q, level, flow, &level->solicited, LASACK_SOLICITED_LAG);
+	else
+		lasack_flow_begin_at(q, level, flow, &level->opened, LASACK_LAG);
 }
 
 /* As lasack_flow_admit(), of a flow or station that has credit left. */
@@ -305,14 +360,11 @@ void lasack_flow_admit_newcomer(struct lasack_queue *q, struct lasack_flow *flow
 	u32 ahead = waits ? lasack_common_ahead(q) : LASACK_CREDIT;
 	struct lasack_level *level = lasack_flow_level(q, flow);
 	struct lasack_station *station;
-	u64 weight;
+	u64 weight, *common;
+	u32 shares;
 
-	if (flow->opened)
-		lasack_account_admit(q, level, &level->opened, LASACK_OPENED_SHARES,
-				     &flow->account, bytes, ahead);
-	else
-		lasack_account_admit(q, level, &level->newcomers, 1, &flow->account, bytes,
-				     ahead);
+	common = lasack_flow_common(flow, level, &shares);
+	lasack_account_admit(q, level, common, shares, &flow->account, bytes, ahead);
 	if (!lasack_has_station(q, flow))
 		return;
 	station = lasack_station_at(q, flow);
@@ -326,14 +378,13 @@ void lasack_flow_readmit(struct lasack_queue *q, struct lasack_flow *flow, u32 b
 {
 	struct lasack_level *level = lasack_flow_level(q, flow);
 	struct lasack_station *station;
+	u64 *common;
+	u32 shares;
 
 	if (flow->shared || (flow->served && !flow->account.credit))
 		return;
-	if (flow->opened)
-		lasack_account_readmit(q, &level->opened, LASACK_OPENED_SHARES, &flow->account,
-				       bytes);
-	else
-		lasack_account_readmit(q, &level->newcomers, 1, &flow->account, bytes);
+	common = lasack_flow_common(flow, level, &shares);
+	lasack_account_readmit(q, common, shares, &flow->account, bytes);
 	if (!lasack_has_station(q, flow))
 		return;
 	station = lasack_station_at(q, flow);

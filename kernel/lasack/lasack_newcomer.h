@@ -9,17 +9,22 @@
 #define LASACK_CREDIT	65535U
 /* All connections that began a while ago have the service of so many flows together. */
 #define LASACK_OPENED_SHARES	3
+/* And so do all that their stations asked for. */
+#define LASACK_SOLICITED_SHARES	24
 /*
  * A flow that has paused: its sum is at most so many bytes below the largest, or no less than the
  * largest was a second ago, within the second distance.
  */
 #define LASACK_LAG	(1024U << 10)
 #define LASACK_LAG_MAX	(4096U << 10)
+/* Of what stations ask for, as much may come at once as of opened connections. */
+#define LASACK_SOLICITED_LAG	LASACK_LAG
 /* Likewise of a station, unless something was given back to it. */
 #define LASACK_STATION_LAG	(256U << 10)
 
 void lasack_account_begin(const struct lasack_queue *q, struct lasack_level *level,
 			  struct lasack_account *account);
+void lasack_flow_begin_anew(struct lasack_queue *q, struct lasack_flow *flow);
 void lasack_flow_begin(struct lasack_queue *q, struct lasack_flow *flow,
 		       const struct sk_buff *skb);
 void lasack_flow_opened(struct lasack_queue *q, struct lasack_flow *flow);

@@ -54,6 +54,8 @@
 #define LASACK_UNACKED_MOST	(2 * LASACK_WINDOW)
 /* No data waits for its ACK for longer. */
 #define LASACK_UNACKED_AGE	(60 * HZ)
+/* Nor does a SYN or a question for its answer. */
+#define LASACK_SOLICITED_AGE	(4 * HZ)
 /*
  * Not the first: after a loss that is often the packet that is sent again, and everything behind it
  * waits for it.
@@ -147,12 +149,21 @@ bool lasack_observer_note(struct lasack_observer *observer,
 	return too_fast;
 }
 
+static u64 lasack_observer_hash(const struct lasack_observer *observer,
+				const struct segment_key *key, u64 station)
+{
+	return siphash(key, sizeof(*key), &observer->hash_key) ^ station;
+}
+
+static struct lasack_unacked *lasack_observer_at(struct lasack_observer *observer, u64 hash)
+{
+	return &observer->unacked[hash_64(hash, LASACK_UNACKED_BITS)];
+}
+
 static struct lasack_unacked *lasack_observer_of_flow(struct lasack_observer *observer,
 						      const struct segment_key *key, u64 station)
 {
-	u64 hash = siphash(key, sizeof(*key), &observer->hash_key) ^ station;
-
-	return &observer->unacked[hash_64(hash, LASACK_UNACKED_BITS)];
+	return lasack_observer_at(observer, lasack_observer_hash(observer, key, station));
 }
 
 /* Of what came from the station and is of no known connection. */
@@ -185,6 +196,18 @@ static void lasack_unacked_add(struct lasack_unacked *unacked, u32 bytes)
 		atomic_add(min_t(u32, bytes, LASACK_UNACKED_MOST), &unacked->bytes);
 }
 
+/* The station has sent data, or the SYN of a connection. */
+static void lasack_observer_heard(struct lasack_observer *observer, const struct tcp_segment *seg,
+				  u64 station)
+{
+	u64 hash = lasack_observer_hash(observer, &seg->key, station);
+	struct lasack_unacked *unacked = lasack_observer_at(observer, hash);
+
+	lasack_unacked_add(unacked, seg->payload);
+	if (READ_ONCE(unacked->flow) != (u32)hash)
+		WRITE_ONCE(unacked->flow, hash);
+}
+
 /**
  * lasack_observer_note_tcp() - a packet has come from a station
  * @observer: the observer
@@ -192,7 +215,8 @@ static void lasack_unacked_add(struct lasack_unacked *unacked, u32 bytes)
  * @station: its MAC address
  * @length: bytes of it
  *
- * Counts data of TCP, and what may be such data. Also called for every other packet.
+ * Counts data of TCP, and what may be such data, and remembers that a connection was begun. Also
+ * called for every other packet.
  */
 void lasack_observer_note_tcp(struct lasack_observer *observer, const struct tcp_segment *seg,
 			      u64 station, u32 length)
@@ -202,9 +226,8 @@ void lasack_observer_note_tcp(struct lasack_observer *observer, const struct tcp
 	if (READ_ONCE(observer->heard) != now)
 		WRITE_ONCE(observer->heard, now);
 	if (seg->class == SEGMENT_TCP) {
-		if (seg->payload)
-			lasack_unacked_add(lasack_observer_of_flow(observer, &seg->key, station),
-					   seg->payload);
+		if (seg->payload || (seg->syn && !seg->ack))
+			lasack_observer_heard(observer, seg, station);
 	} else if (!segment_has_key(seg) ||
 		   (seg->class == SEGMENT_FRAGMENT && seg->key.protocol != IPPROTO_UDP)) {
 		lasack_unacked_add(lasack_observer_pieces(observer, station), length);
@@ -298,6 +321,32 @@ u32 lasack_observer_untaken(struct lasack_observer *observer, const struct segme
 		bytes = seen->bytes;
 	spin_unlock_bh(&observer->lock);
 	return bytes;
+}
+
+/**
+ * lasack_observer_is_solicited() - has the station begun this flow, or asked for something in it?
+ * @observer: the observer
+ * @key: of the flow
+ * @station: where it goes
+ *
+ * Nobody else can send in the station's name. If another connection has the same counter and was
+ * heard later, this one is forgotten.
+ *
+ * Return: whether it has, and a moment ago.
+ */
+bool lasack_observer_is_solicited(struct lasack_observer *observer, const struct segment_key *key,
+				  u64 station)
+{
+	const struct lasack_unacked *unacked;
+	u32 age;
+	u64 hash;
+
+	if (key->protocol != IPPROTO_TCP)
+		return lasack_observer_untaken(observer, key, station);
+	hash = lasack_observer_hash(observer, key, station);
+	unacked = lasack_observer_at(observer, hash);
+	age = (u32)jiffies - READ_ONCE(unacked->heard);
+	return age < LASACK_SOLICITED_AGE && READ_ONCE(unacked->flow) == (u32)hash;
 }
 
 /**

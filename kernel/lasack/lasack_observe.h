@@ -30,7 +30,8 @@ struct lasack_seen {
 /* Of TCP: bytes that have come and that no ACK has acknowledged yet. */
 struct lasack_unacked {
 	atomic_t	bytes;
-	u32		heard;	/* when the last ones came: jiffies */
+	u32		heard;	/* when the last ones came, or a SYN: jiffies */
+	u32		flow;	/* of which connection: a hash */
 };
 
 /* Of all packets that came in. */
@@ -69,6 +70,8 @@ void lasack_observer_note_tcp(struct lasack_observer *observer, const struct tcp
 			      u64 station, u32 length);
 bool lasack_observer_spend(struct lasack_observer *observer, const struct segment_key *key,
 			   u64 station, u32 bytes, u32 slack);
+bool lasack_observer_is_solicited(struct lasack_observer *observer, const struct segment_key *key,
+				  u64 station);
 void lasack_observer_return(struct lasack_observer *observer, const struct segment_key *key,
 			    u64 station, u32 bytes);
 void lasack_observer_slow(struct lasack_observer *observer, const struct segment_key *key,

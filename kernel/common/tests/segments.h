@@ -3,6 +3,7 @@
 #ifndef LASACK_TESTS_SEGMENTS_H
 #define LASACK_TESTS_SEGMENTS_H
 
+#include <linux/in.h>
 #include "common/tcp_segment.h"
 
 /* A segment of connection @id, in the direction of its data or of its ACKs. */
@@ -10,6 +11,7 @@ static inline struct tcp_segment data(u32 id, u32 payload)
 {
 	return (struct tcp_segment) {
 		.key.port = { cpu_to_be16(id), cpu_to_be16(id >> 16) },
+		.key.protocol = IPPROTO_TCP,
 		.class = SEGMENT_TCP,
 		.payload = payload,
 	};
