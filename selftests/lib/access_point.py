@@ -12,7 +12,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,11 +32,16 @@ hw_mode=b
 channel={channel}
 ctrl_interface={scratch}/hostapd
 """
+PASSPHRASE = "least attained service"
+# hostapd's settings for WPA2, and what a station has to say for it instead of OPEN.
+WPA2 = f"wpa=2\nwpa_key_mgmt=WPA-PSK\nrsn_pairwise=CCMP\nwpa_passphrase={PASSPHRASE}\n"
+WPA2_STATION = f'key_mgmt=WPA-PSK\n\tpsk="{PASSPHRASE}"'
+OPEN = "key_mgmt=NONE"
 SUPPLICANT_CONF = """\
 ctrl_interface={scratch}/wpa-{name}
 network={{
 	ssid="lab"
-	key_mgmt=NONE
+	{security}
 	scan_freq={frequencies}
 	freq_list={frequencies}
 }}
@@ -53,6 +58,7 @@ class Cell:
     stations: range = range(0)
     programs: list[subprocess.Popen[bytes]] = field(default_factory=list)
     hostapd: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    medium: subprocess.Popen[bytes] | None = None  # dcfmedium
 
     def start(self, *words: str, ready: float = 0.1) -> subprocess.Popen[bytes]:
         """A program that runs until it ends, the cell does, or stop() is called."""
@@ -68,21 +74,37 @@ class Cell:
         program.send_signal(by)
         program.wait()
 
-    def radios(self, stations: int, access_points: int = 1, retries: str = RETRIES) -> None:
-        """Radios on the air of dcfmedium; without `retries` on hwsim's own, which loses nothing."""
+    def radios(
+        self,
+        stations: int,
+        access_points: int = 1,
+        retries: str = RETRIES,
+        medium: Sequence[str] = (),
+    ) -> None:
+        """Radios on the air of dcfmedium, which has the options `medium` more.
+
+        Without `retries` they are on hwsim's own, which loses nothing.
+        """
         count = access_points + stations
         module, *parameters = self.hwsim.split(":")
         load = "insmod" if module.endswith(".ko") else "modprobe"
         run(load, module, f"radios={count}", *parameters)
         if retries:
-            words = ("--phy", "hrdsss-11", "--retry", retries, "--seed", "1")
-            self.start("dcfmedium", "hwsim", *words)
+            words = ("--phy", "hrdsss-11", "--retry", retries, "--seed", "1", *medium)
+            self.medium = self.start("dcfmedium", "hwsim", *words)
         self.access_points, self.stations = access_points, range(access_points, count)
         for number in self.stations:
             run("ip", "netns", "add", f"sta{number}")
             # The kernel does not use a phy's number twice.
             phy = Path(f"/sys/class/net/wlan{number}/phy80211/name").read_text().strip()
             run("iw", "phy", phy, "set", "netns", "name", f"sta{number}")
+
+    def end_medium(self) -> None:
+        """dcfmedium ends, and has written all that it records."""
+        if not self.medium:
+            raise Broken("there is no dcfmedium to end")
+        self.stop(self.medium)
+        self.medium = None
 
     def access_point(self, more: str = "", device: str = "wlan0", channel: int = 1) -> None:
         """hostapd with these settings more, lasack on each of its devices."""
@@ -128,14 +150,16 @@ class Cell:
         run(*inside, "ip", "link", "set", device, "up")
         run(*inside, "iw", "dev", device, "set", "power_save", "off")
 
-    def supplicant(self, number: int) -> None:
+    def supplicant(self, number: int, security: str = OPEN) -> None:
         """wpa_supplicant keeps a station associated."""
         name = f"sta{number}"
         self.up(number)
         conf = self.scratch / f"{name}.conf"
         frequencies = " ".join(map(str, CHANNELS_MHZ.values()))
         conf.write_text(
-            SUPPLICANT_CONF.format(scratch=self.scratch, name=name, frequencies=frequencies)
+            SUPPLICANT_CONF.format(
+                scratch=self.scratch, name=name, security=security, frequencies=frequencies
+            )
         )
         words = ("wpa_supplicant", "-D", "nl80211", "-i", f"wlan{number}", "-c", str(conf))
         self.start("ip", "netns", "exec", name, *words, ready=0.5)

@@ -102,7 +102,7 @@ class Exchange:
         wrong, missing = [], 0
         for pair in self.pairs:
             wrong += self._transfers(pair)
-            heard = _records(self.scratch / f"heard-{pair.client}")
+            heard = records(self.scratch / f"heard-{pair.client}")
             count = sum(len(record["us"]) for record in heard if "us" in record)
             missing += self.pulses - count
             if not any(record.get("end_s") for record in heard):
@@ -112,13 +112,14 @@ class Exchange:
         return wrong
 
     def _transfers(self, pair: Pair) -> list[str]:
-        flows = [r for r in _records(self.scratch / f"flow-{pair.client}") if r["event"] == "flow"]
+        flows = [r for r in records(self.scratch / f"flow-{pair.client}") if r["event"] == "flow"]
         whole = [r for r in flows if r["bytes"] == BYTES and r["end_s"] and not r["error"]]
         if len(whole) == 2:
             return []
         return [f"{pair.client}: {len(whole)} of 2 transfers ended: {flows}"]
 
 
-def _records(path: Path) -> list[dict[str, Any]]:
+def records(path: Path) -> list[dict[str, Any]]:
+    """What flowgen has written; nothing if it has not."""
     lines = path.read_text().splitlines() if path.exists() else []
     return [json.loads(line) for line in lines]

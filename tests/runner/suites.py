@@ -31,7 +31,8 @@ HWSIM = "$(.venv/bin/apbed kernel path --debug)/mac80211_hwsim.ko"
 QUEUES = "build/radio/$(uname -r)-um/lab_radio.ko:hw_frames=8,0:airtime_fairness=1,0:aql=1,0"
 STOCK_TESTS = "make -s stock && .venv/bin/python -m tests.stock.selftests"
 STOCK_SMOKE = f"{STOCK_TESTS} qdisc/autoload.sh tc-testing"
-WIFI = ("access_points", "changes", "default_bound")
+STEADY = ("access_points", "default_bound", "fairness")
+WIFI = (*STEADY, "changes")
 FIRST = f"--version {VERSIONS[0]}"
 LAB_LIMIT_S = 14400  # processor seconds of one boot; silence ends it long before
 DISTRO = "x86-64 with apt and the package linux-image-amd64"
@@ -59,7 +60,7 @@ def suites() -> list[Suite]:
         Suite("ackskip-module", f"{TCP}/ackskip_module.sh short", may_skip=DISTRO),
         Suite("ack-skip", _boot(DEFAULT, f"{LAB}/each.sh {ACK_SKIP}")),
         Suite("access-point-changes", _boot(DEBUG, _wifi(HWSIM, "changes"))),
-        Suite("access-points", _boot(DEBUG, _wifi(HWSIM, "access_points", "default_bound"))),
+        Suite("access-points", _boot(DEBUG, _wifi(HWSIM, *STEADY))),
         Suite("fuzz-netlink", _boot(DEBUG, f"{LAB}/watched.sh 'qdisc/fuzz_netlink.py 6000'")),
         Suite("attacks", _boot(DEFAULT, f"{QDISC}/attacks.sh")),
         Suite("kunit-debug", _boot(DEBUG, KUNIT)),

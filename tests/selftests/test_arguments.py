@@ -32,6 +32,8 @@ SETUPS = "no set-up nonsense: choose from"
         ("wifi/changes.py hwsim.ko nonsense", f"{SETUPS} channel-switch"),
         ("wifi/default_bound.py", WIFI),
         ("wifi/default_bound.py hwsim.ko nonsense", f"{SETUPS} several-queues"),
+        ("wifi/fairness.py", WIFI),
+        ("wifi/fairness.py hwsim.ko nonsense", f"{SETUPS} wpa2"),
         ("tcp/tcp_ack_skip.py --turns nonsense", "no test nonsense: choose from one_ack_for"),
         ("tcp/tcp_ack_skip_edges.py nonsense", "no test nonsense: choose from slow_start"),
         ("tcp/tcp_ack_skip_safety.py --skips 1,3", "the first of --skips is 0"),
