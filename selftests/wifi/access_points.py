@@ -12,7 +12,7 @@ Run by watched.sh, where the modules are loaded:
     access_points.py HWSIM [SETUP]...
 
 HWSIM is the path of mac80211_hwsim.ko, or its name for modprobe. A SETUP is one of bridged, ipv6,
-two-names, vlan, four-address, nat.
+two-names, two-names-without-medium, vlan, four-address, nat.
 """
 
 from __future__ import annotations
@@ -29,11 +29,12 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
 
 import access_point as ap
-from access_point import Cell
+from access_point import CHANNELS_MHZ, Cell
 from exchange import PACKETS, Exchange, Pair
 from lab_network import run
 from setups import Absent, Setup, run_setups
 
+SECOND_ADDRESS = "42:00:00:00:00:00"  # of the first radio of hwsim
 HOLDS = "everything arrives, nothing stays queued"
 # The stations' addresses do not leave: outside, each has one of eth0's. What the flowtable
 # knows goes from one device to the other without the rules.
@@ -117,18 +118,31 @@ def four_flows_over_ipv6() -> list[str]:
 def two_names(made: Cell) -> list[str]:
     """Two network names on one radio: a device and a lasack for each.
 
-    dcfmedium knows one address for each radio, so the air is hwsim's own, on which nothing
-    collides and nothing waits.
+    A radio of hwsim has a second address, by which dcfmedium hands frames over to it. As the
+    second network's, it is a station of its own to dcfmedium. Only the first one sends.
     """
+    guests = f"{SECOND_ADDRESS},name=guests,freq={CHANNELS_MHZ[1]}"
+    made.radios(2, medium=("--station", guests))
+    return two_networks(made, "air")
+
+
+def two_names_without_medium(made: Cell) -> list[str]:
+    """The same on hwsim's own air, on which nothing collides and nothing waits."""
     made.radios(2, retries="")
-    made.access_point("bssid=02:00:00:00:00:00\nbss=wlan0_1\nssid=guests\n")
+    return two_networks(made, "none")
+
+
+def two_networks(made: Cell, backpressure: str) -> list[str]:
+    """A station in each."""
+    first = "bssid=02:00:00:00:00:00\n"
+    made.access_point(f"{first}bss=wlan0_1\nbssid={SECOND_ADDRESS}\nssid=guests\n")
     pairs = []
     for number, (device, ssid) in enumerate((("wlan0", "lab"), ("wlan0_1", "guests")), start=1):
         made.join(number, ssid)
         ap.address("", device, f"10.{number}.0.1/24")
         ap.address(f"sta{number}", f"wlan{number}", f"10.{number}.0.2/24")
         pairs.append(Pair(f"sta{number}", f"10.{number}.0.2", "", f"10.{number}.0.1"))
-    return findings(made, pairs, ["wlan0", "wlan0_1"], backpressure="none")
+    return findings(made, pairs, ["wlan0", "wlan0_1"], backpressure=backpressure)
 
 
 def vlan(made: Cell) -> list[str]:
@@ -224,6 +238,7 @@ SETUPS: dict[str, Setup] = {
     "bridged": bridged,
     "ipv6": ipv6,
     "two-names": two_names,
+    "two-names-without-medium": two_names_without_medium,
     "vlan": vlan,
     "four-address": four_address,
     "nat": nat,
