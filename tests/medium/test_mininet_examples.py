@@ -8,6 +8,7 @@ notation of mininet-wifi's wmediumd connector (tests/medium/test_wmediumd.py tes
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -68,14 +69,63 @@ def cfg(tmp_path: Path) -> Path:
     return tmp_path / "mn_wmd_config.cfg"
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
-def test_example_loads(example: str, cfg: Path) -> None:
-    found = options(cfg, EXAMPLES[example])
-    assert all(-30 <= snr <= 60 for snr in links(found).values())
+# What the connector writes for each propagation model that a network may have. What it does not
+# know it calls free space.
+MODELS = {
+    "ITU": ITU,
+    "ITU with floors": ITU.replace("nFLOORS = 0", "nFLOORS = 2").replace("pL = 0", "pL = 30"),
+    "logDistance": LOG_DISTANCE.format(2.5),
+    "logNormalShadowing": 'model_name = "log_normal_shadowing";\n\tpath_loss_exp = 3.0;\n\tsL = 1;',
+    "any other": 'model_name = "free_space";\n\tsL = 1;',
+}
+MEDIA = "\tmedium_array = ((0, 1), (2));\n"
+BELOW_GROUND: list[Place] = [(-25, -40.5, 0), (12, 22, -3), (1000, -70, 120)]
+REFUSED = {
+    "two rays": ('model_name = "two_ray_ground";\n\tsL = 1;', "model_name: there is no model"),
+    "ranging": (f"pmsr_sigma_m = 0.5;\n\t{ITU}", "pmsr_sigma_m: has no meaning here; remove it"),
+}
 
 
 def words(found: Options, name: str) -> set[str]:
     return {value for option, value in found if option == name}
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_setting_of_a_model_loads(model: str, cfg: Path) -> None:
+    """Fading or none, media or none, powers whole or not, nodes apart, below zero or together."""
+    apart: tuple[list[Place], ...] = (THREE, BELOW_GROUND, ON_ONE_SPOT)
+    for places, fading, more, power in product(apart, (0, 3), ("", MEDIA), (14, 13.5)):
+        found = options(cfg, interference(places, MODELS[model], fading, more, power))
+        assert found[0] == ("channel", f"snr=30,fading={fading}" if fading else "snr=30")
+        assert {"iface0:iface2", "iface1:iface2"} <= words(found, "hidden") or not more
+        assert links(found)
+
+
+@pytest.mark.parametrize("kind", ("snr", "prob"))
+def test_links_load_beside_media(kind: str, cfg: Path) -> None:
+    """Other media hide radios that a link would join."""
+    value = "12" if kind == "snr" else "0.100000"
+    text = by_links(kind, [f"0, 1, {value}", f"0, 2, {value}"])
+    found = options(cfg, text.replace("\t];\n", f"\t];\n{MEDIA}", 1))
+    assert "iface0:iface2" in words(found, "hidden")
+    assert any(value.startswith("iface0:iface1,") for value in words(found, "link"))
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_what_is_refused_is_one_line(kind: str, cfg: Path) -> None:
+    """Two rays need antennas' heights, which come over wmediumd's socket; no distance is measured
+    here."""
+    model, says = REFUSED[kind]
+    cfg.write_text(interference(THREE, model))
+    key = model.split(" ")[0]
+    line = next(n for n, text in enumerate(cfg.read_text().splitlines(), 1) if key in text)
+    assert_refused(f"dcfmedium: {cfg}:{line}: model.{says}", "wmediumd", str(cfg))
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_example_loads(example: str, cfg: Path) -> None:
+    found = options(cfg, EXAMPLES[example])
+    assert all(-30 <= snr <= 60 for snr in links(found).values())
 
 
 def test_nodes_on_one_spot_hear_each_other_best(cfg: Path) -> None:
@@ -91,11 +141,3 @@ def test_links_not_given(cfg: Path) -> None:
     assert {"iface0:iface3", "iface1:iface2"} <= words(lossy, "hidden")
     assert {"iface0:iface1,loss=0.01", "iface1:iface0,loss=0.01"} <= words(lossy, "link")
     assert options(cfg, EXAMPLES["no links yet"]) == [("channel", "snr=30")]
-
-
-def test_two_rays_are_refused(cfg: Path) -> None:
-    """It needs antennas' heights, which mininet-wifi sends over wmediumd's socket."""
-    cfg.write_text(interference(THREE, 'model_name = "two_ray_ground";\n\tsL = 1;'))
-    says = 'model.model_name: there is no model "two_ray_ground"'
-    line = next(n for n, text in enumerate(cfg.read_text().splitlines(), 1) if "two_ray" in text)
-    assert_refused(f"dcfmedium: {cfg}:{line}: {says}", "wmediumd", str(cfg))
