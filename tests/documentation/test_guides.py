@@ -13,8 +13,10 @@ import pytest
 from apbed.kernels import lab
 from apbed.kernels.cache import LabKernel
 from apbed.kernels.watchdog import Watchdog
+from tests.documentation import spans
 from tests.documentation.guides import Block, blocks, guides, script
 from tests.documentation.pages import TOP
+from tests.runner import suites
 
 ACCESS_POINT = TOP / "tests" / "documentation" / "access_point.sh"
 
@@ -28,11 +30,31 @@ def test_commands_say_where_they_run(guide: Path) -> None:
     assert list(blocks(guide.read_text()))
 
 
+@pytest.mark.parametrize("guide", guides(), ids=lambda guide: guide.stem)
+def test_commands_in_sentences_are_run(guide: Path) -> None:
+    """By a block, by a test that exists, or as a suite that exists."""
+    assert spans.unknown(guide) == []
+    names = {suite.name for suite in suites.suites()}
+    for span in spans.loose(guide):
+        if found := spans.SUITES.fullmatch(span):
+            assert set(found[1].split()) <= names, span
+
+
+def test_tests_of_commands_exist() -> None:
+    """And each of those commands is still in a guide."""
+    said = {span for guide in guides() for span in spans.loose(guide)}
+    assert spans.ON_AN_ACCESS_POINT.keys() | spans.IN_A_CHECKOUT.keys() <= said
+    for span, test in spans.ELSEWHERE.items():
+        assert span in said
+        assert not test.startswith("tests/") or (TOP / test).is_file(), test
+
+
 @pytest.mark.parametrize("guide", with_place("access-point"), ids=lambda guide: guide.stem)
 def test_on_an_access_point(lab_kernel: LabKernel, guide: Path, tmp_path: Path) -> None:
-    """As root, in the guide's order; the first command that fails ends it."""
+    """As root, in the guide's order; the first command that fails ends it. Then those in tables."""
     commands = tmp_path / "commands"
-    commands.write_text(script(guide, "access-point"))
+    place = "access-point"
+    commands.write_text(script(guide, place) + spans.script(guide, place))
     words = [str(TOP), str(lab_kernel.build_dir), str(lab_kernel.hwsim), str(commands)]
     console = tmp_path / "console.log"
     words = ["sh", str(ACCESS_POINT), *words]
@@ -47,7 +69,7 @@ def test_in_a_checkout(guide: Path) -> None:
     shutil.rmtree(TOP / "out" / "guide", ignore_errors=True)
     environment = {**os.environ, "MAKEFLAGS": ""}
     done = subprocess.run(
-        ["sh", "-exc", script(guide, "checkout")],
+        ["sh", "-exc", script(guide, "checkout") + spans.script(guide, "checkout")],
         cwd=TOP,
         env=environment,
         stdin=subprocess.DEVNULL,
