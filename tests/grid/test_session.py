@@ -278,3 +278,4 @@ def test_why_ssh_gave_up(grid: Grid) -> None:
     assert refusal(replace(ap, port=2201), CHANGED) == why + "`ssh -p 2201 root@router`"
     said = b"ssh: connect to host router port 22: No route to host\r\n"
     assert refusal(ap, said) == "ssh: connect to host router port 22: No route to host"
+    assert refusal(ap, b"\r\n") == refusal(ap, b"") == "the connection ended"

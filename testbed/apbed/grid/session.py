@@ -34,6 +34,7 @@ ORDER_S = 30.0  # an answer may take so long
 UPLOAD_S = 120.0
 POLL_S = 0.2
 CHUNK = 2**16
+ENDED = "the connection ended"
 
 
 class NodeError(ApbedError):
@@ -69,7 +70,12 @@ def clean(said: bytes | str, limit: int = 200) -> str:
 
 
 def refusal(node: Node, complaint: bytes) -> str:
-    """Why ssh gave up (status 255), in one line. Of a changed key its own first line is a frame."""
+    """Why ssh gave up (status 255), in one line. Of a changed key its own first line is a frame.
+
+    When the other end falls silent, ssh gives up without a word (at LogLevel ERROR).
+    """
+    if not complaint.strip():
+        return ENDED
     if b"Host key verification failed" not in complaint:
         return clean(complaint)
     port = f"-p {node.port} " if node.port != 22 else ""
@@ -301,7 +307,7 @@ class Session:
         try:
             self._process.stdin.write(line.encode() + b"\n")
         except OSError:
-            raise self._lose("the connection ended") from None
+            raise self._lose(ENDED) from None
 
     def _answer(self, limit_s: float) -> tuple[int, bytes]:
         status, size = self._header(limit_s)
@@ -332,7 +338,7 @@ class Session:
             if time.monotonic() > until:
                 raise self._lose(f"no answer in {limit_s:.0f} s")
         if not (found := os.read(descriptor, size)):
-            raise self._lose("the connection ended")
+            raise self._lose(ENDED)
         return found
 
     def _lose(self, why: str) -> NodeLostError:
