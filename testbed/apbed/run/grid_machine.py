@@ -80,7 +80,7 @@ class GridMachine:
             why = run.carry_out(chosen)
             console.write_text("\n".join([*run.notes, *run.left, why or "done", ""]))
             if run.left:
-                raise ApbedError("; ".join([*([why] if why else []), *run.left]))
+                raise ApbedError("; ".join([*([why] if why else []), *run.left, AGAIN]))
             return Boot(
                 0 if why is None else None,
                 why,
@@ -123,9 +123,14 @@ class _Run:
         """None, or why there is no result; ApbedError if a node is lost."""
         cancel = self.watchdog.cancel
         try:
+            self._step("check")
             self._refuse_unfit(chosen)
+            self._step("connect")
             with sessions(self.grid, chosen, self.run_dir / "nodes", cancel, self.left) as nodes:
-                self._measure(nodes)
+                try:
+                    self._measure(nodes)
+                finally:
+                    self._step("put-back")
         except Interrupted:
             return INTERRUPTED
         except NodeLostError as error:
@@ -136,12 +141,10 @@ class _Run:
         return None
 
     def _measure(self, nodes: dict[str, Session]) -> None:
-        progress = self.run_dir / "progress"
         marks = {name: session.shell("dmesg | tail -n 1") for name, session in nodes.items()}
         cell = GridCell(self.grid, self.plan, self.programs, nodes, self.notes)
         for name, step in cell.steps().items():
-            progress.write_text(f"{name}\n")
-            self._tell()
+            self._step(name)
             step()
         measurement = Measurement(cell, self.run_dir, self.watchdog.cancel, self._tell)
         kinds = ["inflight"] if self.plan.ap.inflight else []
@@ -151,7 +154,7 @@ class _Run:
             "qdisc_expected": [*kinds, shlex.split(self.plan.ap.qdisc)[0]],
             "errors": [],
         }
-        record |= measurement.carry_out(progress)
+        record |= measurement.carry_out(self.run_dir / "progress")
         record["notes"] = self.notes
         (self.run_dir / "guest.json").write_text(json.dumps(record, indent=1) + "\n")
         logged = [
@@ -160,6 +163,11 @@ class _Run:
             for line in _since(session.shell("dmesg | tail -c 500000"), marks[name])
         ]
         (self.run_dir / "dmesg.log").write_text("".join(logged))
+
+    def _step(self, name: str) -> None:
+        """Write down what comes now, and tell who watches."""
+        (self.run_dir / "progress").write_text(f"{name}\n")
+        self._tell()
 
     def _tell(self) -> None:
         if self.watchdog.progress:
