@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -28,12 +30,24 @@ from tests.grid import grid_files, machines
 from tests.grid.machines import Machine
 
 LEASE_S = 6
+CUT_S = 1.0
+SLOW_S = 4
 Fault = Callable[[Machine], None]
 
 
 def fill(node: Machine) -> None:
     """No byte is left in the node's /run."""
     node.inside("cat /dev/zero > /run/fill 2> /dev/null")
+
+
+def cut_later(node: Machine) -> None:
+    """The link to the lead is lost in the middle of the step, which a SLOW program draws out."""
+    threading.Timer(CUT_S, node.cut).start()
+
+
+def lose_modules(node: Machine) -> None:
+    """What was uploaded has no modules."""
+    node.inside("find /run/apbed/files -name '*.ko' -delete")
 
 
 def kill_session(node: Machine) -> None:
@@ -62,6 +76,8 @@ def vanish(_node: Machine) -> None:
 
 FAULTS: dict[str, Fault] = {
     "cut": Machine.cut,
+    "cut-later": cut_later,
+    "absent": lose_modules,
     "full": fill,
     "session": kill_session,
     "all": kill_all,
@@ -75,7 +91,9 @@ FAKES = {
     "wpa_supplicant": "exec sleep 1000",
     "uname": "echo 6.1.0-0",
 }
-# What a case changes in the scenario.
+# A program of the node that takes SLOW_S in a step, so that a fault comes in the middle of it.
+SLOW = {"check": "df", "put-back": "rmmod"}
+# What a case changes in the scenario, by what it breaks or by the step.
 SETTINGS = {
     "wpa2": ["ap.security=wpa2"],
     "capture": ["medium.pcap=true"],
@@ -96,13 +114,13 @@ class Lead:
         """A case is WHAT or FAULT@PHASE, and :NODE."""
         fault, _, where = name.partition(":")[0].partition("@")
         air = [RADIO[fault]] if fault in RADIO else []
-        grid = grid_files.write(
-            self.place, machines.reached(self.nodes), os.uname().release, "um", LEASE_S, *air
-        )
+        arch = "none" if fault == "unbuilt" else "um"  # no such folder of modules
+        reached, release = machines.reached(self.nodes), os.uname().release
+        grid = grid_files.write(self.place, reached, release, arch, LEASE_S, *air)
         phase, victim = where, name.partition(":")[2]
         node = next((one for one in self.nodes if one.name == victim), self.nodes[-1])
-        self.prepare(fault, node)
-        settings = SETTINGS.get(fault, [])
+        self.prepare(fault, phase, node)
+        settings = SETTINGS.get(fault, []) + SETTINGS.get(phase, [])
         out = self.place / name.split(":")[0] if fault != "resume" else self.place / phase
         found: dict[str, Any] = {"case": name, "events": []}
 
@@ -113,7 +131,8 @@ class Lead:
             step = (out / "runs" / event.run.id / "progress").read_text().strip()
             if fault in FAULTS and step == phase:
                 found["injected"] = step
-                FAULTS[fault](node)
+                for one in self.victims(fault, node):
+                    FAULTS[fault](one)
 
         def campaign() -> None:
             try:
@@ -133,7 +152,7 @@ class Lead:
         said = sorted(out.glob("runs/*/guest.json"))
         found["notes"] = [json.loads(path.read_text())["notes"] for path in said]
         time.sleep(2 * LEASE_S)
-        self.repair(fault, node)
+        self.repair(fault, phase, node)
         # Before the link is mended: each node has put itself back alone.
         found["left"] = [one.name for one in self.nodes if one.inside("ls -d /run/apbed")]
         node.mend()
@@ -142,10 +161,12 @@ class Lead:
         (self.place / f"{name}.json").write_text(json.dumps(found, indent=1))
         print(f"{time.monotonic():.1f} {name}: {json.dumps(found)}", flush=True)
 
-    def prepare(self, fault: str, node: Machine) -> None:
+    def prepare(self, fault: str, phase: str, node: Machine) -> None:
         """Break what is broken from the beginning."""
         if fault == "address":
             node.inside("ip address add 198.51.100.1/24 dev wlan1")
+        elif fault == "off":
+            node.cut()
         elif fault == "stranger":  # the next case writes the file again
             known = self.place / "known_hosts"
             ours = (self.place / "lead.pub").read_text().split()[1]
@@ -153,28 +174,37 @@ class Lead:
             for words in lines:
                 words[2] = ours if words[0] == node.address else words[2]
             known.write_text("".join(" ".join(words) + "\n" for words in lines))
-        elif fault in FAKES:
+        for program, script in self.fakes(fault, phase).items():
             for one in self.victims(fault, node):
-                fake = one.programs / fault
+                fake = one.programs / program
                 fake.parent.mkdir(exist_ok=True)
-                fake.write_text(f"#!/bin/sh\n{FAKES[fault]}\n")
+                fake.write_text(f"#!/bin/sh\n{script}\n")
                 fake.chmod(0o755)
 
-    def victims(self, fault: str, node: Machine) -> list[Machine]:
-        """Who has a program that fails. What one loads, all have loaded: they share a kernel."""
-        return self.nodes if fault == "insmod" else [node]
+    def fakes(self, fault: str, phase: str) -> dict[str, str]:
+        """What stands in for programs of a node in this case."""
+        if fault in FAKES:
+            return {fault: FAKES[fault]}
+        if fault != "cut-later":
+            return {}
+        real = shutil.which(SLOW[phase], path=machines.PATH)
+        return {SLOW[phase]: f'sleep {SLOW_S}; exec {real} "$@"'}
 
-    def repair(self, fault: str, node: Machine) -> None:
+    def victims(self, fault: str, node: Machine) -> list[Machine]:
+        """Who is broken. A module that one loads, all have loaded: they share a kernel."""
+        return self.nodes if fault in ("insmod", "absent") else [node]
+
+    def repair(self, fault: str, phase: str, node: Machine) -> None:
         """Undo what the case has broken, and nothing that apbed has changed."""
         if fault == "full":
             node.inside("rm -f /run/fill")
         elif fault == "address":
             node.inside("ip address del 198.51.100.1/24 dev wlan1")
-        elif fault in FAKES:
-            for one in self.victims(fault, node):
-                (one.programs / fault).unlink()
         elif fault == "all":  # nobody is left who could; the next session does it
             self.case("after")
+        for program in self.fakes(fault, phase):
+            for one in self.victims(fault, node):
+                (one.programs / program).unlink()
 
     def apart(self, campaign: Callable[[], None]) -> int:
         """Run it in a process of its own; its status."""

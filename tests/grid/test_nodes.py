@@ -20,6 +20,7 @@ from tests.grid.conftest import Cases, Found, need_apt
 ONE = Path(__file__).with_name("one.toml")
 PHASES = ("upload", "keep", "modules", "wire", "access-point", "associate", "queues", "2", "fetch")
 STA1 = "sta1 (192.0.2.12): "
+GONE = "sta1 (192.0.2.12) is not there; if it still runs, it puts itself back 6 s after "
 
 
 def assert_as_before(found: Found) -> None:
@@ -67,10 +68,13 @@ BROKEN: dict[str, dict[str, str | None]] = {
         "address": "198.51.100.1/24 is its address; the device must be idle",
         "stranger:sta1": STA1 + "ssh does not know its host key, or knows another one; find out "
         "why with `ssh root@192.0.2.12`; no node was changed",
+        "off:sta1": STA1 + "ssh: connect to host 192.0.2.12 port 22: ",
+        "unbuilt": "make -C kernel KDIR=HEADERS ARCH=none",
     },
     "set-up": {
         "qdisc": None,
         "insmod": None,
+        "absent@modules": None,
         "hostapd:ap": None,
         "wpa_supplicant:sta1": None,
     },
@@ -95,10 +99,21 @@ BROKEN: dict[str, dict[str, str | None]] = {
         "cut@queues:ap": "ap (192.0.2.10): ",
         "cut@2:wired": "wired (192.0.2.11): ",
     },
+    "cut-outside": {
+        "cut@check:sta1": STA1 + "ssh: connect to host 192.0.2.12 port 22: ",
+        "cut-later@check:sta1": STA1 + "the connection ended; no node was changed",
+        "cut@connect:sta1": STA1,
+        "cut@capture:ap": "ap (192.0.2.10): ",
+        "cut@clocks:sta1": STA1,
+        "cut@put-back:sta1": GONE,
+        "cut-later@put-back:sta1": GONE,
+        "resume@cut-later@put-back": None,
+    },
 }
 FAILED_RUNS = {
     "qdisc": "Unknown qdisc",
     "insmod": "Invalid module format",
+    "absent@modules": ".ko: No such file or directory",
     "hostapd:ap": "hostapd is no access point: nl80211: Could not configure driver mode",
     "wpa_supplicant:sta1": "sta1 did not associate in 30 s",
     "full@modules:sta1": "no space left in /run/apbed",
@@ -124,6 +139,11 @@ def test_every_fault_leaves_every_node_as_it_was(cases: Cases, tmp_path: Path, g
         assert found["resume@full@2"]["events"] == ["done"]
         (run,) = summary.summarize(tmp_path / "full@2")["runs"]
         assert run["why_invalid"] is None
+    for name in found:
+        said = found[name].get("error", "")
+        assert "\n" not in said, name
+        if name.startswith(("cut", "session", "all")) and "@check" not in name:
+            assert said.endswith("; repeat the command to go on"), name
 
 
 @pytest.mark.slow
