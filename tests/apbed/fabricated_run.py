@@ -210,6 +210,15 @@ def add_transfers(path: Path, transfers: list[tuple[str, int, float | None]]) ->
     (path / "flows" / "workload-sta1.jsonl").write_text(text)
 
 
+def end_transfer(path: Path, name: str, side: str, error: str) -> None:
+    """Give a transfer that did not end an error at one side."""
+    records = path / "flows" / "workload-sta1.jsonl"
+    lines = [json.loads(line) for line in records.read_text().splitlines()]
+    ours = next(line for line in lines if line["id"] == name) | {"side": side, "error": error}
+    others = [line for line in lines if (line["id"], line["side"]) != (name, side)]
+    records.write_text("".join(json.dumps(line) + "\n" for line in [*others, ours]))
+
+
 def only_transfers(path: Path, transfers: list[tuple[str, int, float | None]]) -> None:
     """The same without the long flows."""
     for record in (path / "flows").iterdir():

@@ -245,6 +245,18 @@ def test_response_times_of_rows(loaded: Path) -> None:
     assert len(comparison.transfers(fifo, "down")) == 20
 
 
+def test_the_report_counts_what_tcp_gave_up(loaded: Path) -> None:
+    """Of the uploads that are open; of FIFO's two seeds one run."""
+    assert comparison.gave_up(rows_of(loaded)) == ""
+    path = loaded / "runs" / "pfifo-limit-50_seed-1"
+    fabricated.end_transfer(path, "transfer-11", "sender", "cannot connect: Connection timed out")
+    said = "TCP gave up on some of those that did not end: 1 under FIFO."
+    text = table.render_table(summary.summarize(loaded), color=False)
+    assert said in " ".join(text.split())
+    assert said in Page(report.write_report(loaded).read_text()).words
+    assert all(len(row.runs) == 2 for row in rows_of(loaded))
+
+
 def test_report_of_transfers(loaded: Path) -> None:
     """Table, page and picture speak of response times and of nothing that was not measured."""
     text = table.render_table(summary.summarize(loaded), color=False)

@@ -23,6 +23,7 @@ def transfer(size: int, seconds: float | None, direction: str = "down") -> dict[
         "bytes": size,
         "start_s": 0.0,
         "response_s": seconds,
+        "gave_up": False,
     }
 
 
@@ -137,6 +138,37 @@ def test_an_upload_whose_syn_was_lost_is_unfinished_and_the_run_is_valid(loaded:
     starved = Flow("t", "sta1", "up", 0.0, seconds=9.0)
     assert FlowTrace(starved, sender=client | {"end_s": 9.0}).unheard
     assert not FlowTrace(starved, sender=client | {"bytes": 1}).unheard
+
+
+@pytest.mark.parametrize(("number", "side"), [(2, "receiver"), (4, "sender")])
+def test_a_transfer_that_tcp_gave_up_on_is_unfinished_and_the_run_is_valid(
+    loaded: Path, number: int, side: str
+) -> None:
+    """It starved, so it is a result. The end that is left alone may tell of it too."""
+    starved = f"transfer-{number}"
+    error = "cannot connect: Connection timed out"
+    fabricated.end_transfer(loaded, starved, side, error)
+    assert validity.why_invalid(loaded) is None
+    found = metrics.measure(loaded)
+    assert [one["id"] for one in found["transfers"] if one["gave_up"]] == [starved]
+    way, other = ("down", "up") if number == 2 else ("up", "down")
+    entry = found["response_time_s"][way]
+    assert (entry["n"], entry["unfinished"], entry["gave_up"]) == (1, 1, 1)
+    assert found["response_time_s"][other]["gave_up"] == 0
+
+
+def test_any_other_error_of_a_transfer_makes_a_run_invalid(loaded: Path) -> None:
+    """Unless its other end gave up: then it was left alone. A flow without a size may not end."""
+    fabricated.end_transfer(loaded, "transfer-2", "receiver", "cannot connect: Connection refused")
+    why = validity.why_invalid(loaded)
+    assert why == "flow transfer-2 failed at the receiver: cannot connect: Connection refused"
+    timed_out = "connection lost: Connection timed out"
+    fabricated.end_transfer(loaded, "transfer-2", "sender", timed_out)
+    assert validity.why_invalid(loaded) is None
+    path = loaded / "flows" / "up1.jsonl"
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    path.write_text("".join(json.dumps(line | {"error": timed_out}) + "\n" for line in lines))
+    assert (validity.why_invalid(loaded) or "").startswith("flow up1 failed")
 
 
 def test_a_transfer_without_records_makes_a_run_invalid(loaded: Path) -> None:

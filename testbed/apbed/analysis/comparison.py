@@ -178,6 +178,16 @@ def counted(row: Row, direction: str, size: str, count: str) -> int:
     return sum(run["response_time_s"][direction]["by_size"][size][count] for run in row.runs)
 
 
+def gave_up(rows: Sequence[Row]) -> str:
+    """How many of the transfers that did not end TCP gave up on, as a sentence; "" if none."""
+    by_name = {
+        row.name: sum(one["gave_up"] for run in row.runs for one in run["response_time_s"].values())
+        for row in rows
+    }
+    told = [f"{count} under {name}" for name, count in by_name.items() if count]
+    return f"TCP gave up on some of those that did not end: {', '.join(told)}." if told else ""
+
+
 def transfers(row: Row, direction: str) -> list[Json]:
     """All transfers of a row in a direction, all seeds together."""
     return [one for run in row.runs for one in run["transfers"] if one["dir"] == direction]

@@ -20,6 +20,7 @@ from apbed.analysis.comparison import (
     compare,
     counted,
     delay,
+    gave_up,
     has_connections,
     has_delays,
     has_flows,
@@ -333,9 +334,11 @@ def _response_times(rows: Sequence[Row]) -> str:
                 first = [escape(row.name), plots.WORDS[direction], words]
                 cells.append([*first, *map(str, counts), *figures])
     headings = ["scheduler", "", "size", "ended", "not", "mean", "10 %", "50 %", "90 %", "99 %"]
+    note = gave_up(rows)
     return (
         "<h2>Response times of all transfers, seconds</h2>\n"
         f"{table(headings, cells, left=[1, 2], small=True)}"
+        + (f'\n<p class="note">{escape(note)}</p>' if note else "")
     )
 
 

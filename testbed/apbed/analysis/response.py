@@ -34,7 +34,7 @@ SIZE_NAMES = ("min", "p10", "p50", "p90", "max")
 
 def sized_transfers(traces: Sequence[FlowTrace], t0_s: float | None) -> list[Json]:
     """The sized ones among the planned flows: `id`, `dir`, `bytes`, `start_s` after t0 as
-    planned, and `response_s`, None if it did not end."""
+    planned, `response_s`, None if it did not end, and whether that is because TCP gave up."""
     return [
         {
             "id": trace.plan.id,
@@ -42,6 +42,7 @@ def sized_transfers(traces: Sequence[FlowTrace], t0_s: float | None) -> list[Jso
             "bytes": trace.plan.bytes,
             "start_s": trace.plan.start_s,
             "response_s": None if t0_s is None else _response_s(trace),
+            "gave_up": trace.gave_up,
         }
         for trace in traces
         if trace.plan.bytes is not None and trace.plan.dir in DIRECTIONS
@@ -70,6 +71,7 @@ def fetched_pages(traces: Sequence[FlowTrace], t0_s: float | None, warmup: int) 
                 "bytes": sum(one.plan.bytes or 0 for one in objects),
                 "start_s": round(min(starts) - t0_s, 9),
                 "response_s": took_s,
+                "gave_up": any(one.gave_up for one in objects),
             }
         )
     return found
@@ -92,6 +94,7 @@ def by_direction(transfers: Sequence[Json]) -> Json:
             for name, (low, high) in SIZE_CLASSES.items()
         }
         found[direction] = distribution(ours) | {
+            "gave_up": sum(one["gave_up"] for one in ours),
             "by_size": classes,
             "by_percentile": _by_percentile(ours),
             "completed_bytes": _sizes(one for one in ours if one["response_s"] is not None),

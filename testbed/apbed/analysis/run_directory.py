@@ -26,6 +26,8 @@ FLOW_KEYS = {
     "returns": {"id", "side", "t_s", "us"},
     "flow": {"id", "side", "bytes", "start_s", "first_byte_s", "end_s", "retrans", "error"},
 }
+# How an error in its records ends if TCP gave up, as no answer came to SYNs or retransmissions.
+GAVE_UP = ": Connection timed out"
 
 
 @dataclass
@@ -76,6 +78,14 @@ class FlowTrace:
             and not client["bytes"]
             and (self.plan.bytes is None or client["end_s"] is None)
         )
+
+    @property
+    def gave_up(self) -> bool:
+        """Whether TCP ended a transfer with a size, at either end, because nothing came for too
+        long: it starved. The other end may have an error too, since it was left alone."""
+        ends = [one["error"] or "" for one in (self.sender, self.receiver) if one]
+        transfer = self.plan.bytes is not None and self.plan.dir in ("down", "up")
+        return transfer and any(error.endswith(GAVE_UP) for error in ends)
 
 
 def read_object(path: Path) -> Json | None:

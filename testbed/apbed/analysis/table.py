@@ -16,6 +16,7 @@ from apbed.analysis.comparison import (
     compare,
     counted,
     delay,
+    gave_up,
     has_connections,
     has_delays,
     has_transfers,
@@ -174,6 +175,8 @@ def _response_notes(rows: list[Row]) -> list[str]:
     notes = ["Time from a transfer's start to its last byte. Open: not ended when the run was."]
     if (seeds := _seeds(rows)) > 1:
         notes.append(f"Times are means over {seeds} seeds; open counts all of them.")
+    if note := gave_up(rows):
+        notes.append(note)
     return notes
 
 

@@ -179,14 +179,16 @@ def _medium_error(run_dir: Path) -> str | None:
 
 
 def _flow_error(run_dir: Path) -> str | None:
+    """A transfer that TCP gave up on is a result, as one that had no time to end."""
+    plan = read_plan(run_dir)
+    traces = read_flows(run_dir, plan.flows + plan.sized if plan else ())
+    starved = {trace.plan.id for trace in traces if trace.gave_up}
     try:
         for entry in read_flow_lines(run_dir):
-            if entry["event"] == "flow" and entry["error"]:
+            if entry["event"] == "flow" and entry["error"] and entry["id"] not in starved:
                 return f"flow {entry['id']} failed at the {entry['side']}: {entry['error']}"
     except ValueError as error:
         return str(error)
-    plan = read_plan(run_dir)
-    traces = read_flows(run_dir, plan.flows + plan.sized if plan else ())
     users = {one.id for one in plan.users} if plan else set()
     for trace in traces:
         if trace.plan.id in users and not trace.asked:

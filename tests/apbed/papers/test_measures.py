@@ -55,7 +55,7 @@ def object_of(page: int, number: int, start_s: float | None, end_s: float | None
     plan = Flow(f"sta1-file-{page}.{number}", "sta1", "down", 0.0, bytes=10)
     if start_s is None:
         return FlowTrace(plan)
-    return FlowTrace(plan, receiver={"start_s": start_s, "end_s": end_s})
+    return FlowTrace(plan, receiver={"start_s": start_s, "end_s": end_s, "error": None})
 
 
 def test_a_page_takes_until_its_last_object() -> None:
@@ -72,7 +72,8 @@ def test_a_page_takes_until_its_last_object() -> None:
 
 def test_starved_sizes_stand_apart() -> None:
     def one(size: int, took_s: float | None) -> dict[str, Any]:
-        return {"id": "t", "dir": "up", "bytes": size, "start_s": 0.0, "response_s": took_s}
+        one = {"id": "t", "dir": "up", "bytes": size, "start_s": 0.0, "response_s": took_s}
+        return one | {"gave_up": False}
 
     found = response.by_direction([one(10, 1.0), one(20, 2.0), one(5000, None)])["up"]
     assert (found["completed_bytes"]["n"], found["completed_bytes"]["max"]) == (2, 20)
