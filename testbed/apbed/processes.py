@@ -116,6 +116,11 @@ class ProcessorTime:
         self._look()
         return self._used_s
 
+    @property
+    def seen_s(self) -> float:
+        """At the last look: what is left to ask when they have ended."""
+        return self._used_s
+
     def idle_s(self) -> float:
         """Wall seconds for which they have used none."""
         self._look()

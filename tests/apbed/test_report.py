@@ -108,6 +108,17 @@ def test_table_is_plain_and_fits(experiment: Path) -> None:
     assert "\x1b" in table.render_table(summary.summarize(experiment), color=True)
 
 
+def test_a_report_says_what_the_runs_cost(experiment: Path) -> None:
+    """Six runs of 600 s; invalid ones cost as much. Of runs of before, nobody knows."""
+    ids = [run["id"] for run in summary.summarize(experiment)["runs"]]
+    assert "core hours" not in report.write_report(experiment).read_text()
+    fabricated.edit(experiment / "manifest.json", processor_s=dict.fromkeys(ids, 600.0))
+    assert "1.00 core hours" in Page(report.write_report(experiment).read_text()).words
+    fabricated.edit(experiment / "manifest.json", processor_s=dict.fromkeys(ids[:3], 600.0))
+    words = Page(report.write_report(experiment).read_text()).words
+    assert "0.50 core hours for 3 of its runs" in words
+
+
 def test_table_without_a_valid_run(tmp_path: Path) -> None:
     """Nothing is made up."""
     directory = fabricated.experiment(tmp_path)

@@ -98,6 +98,16 @@ def speed(summary: Json, manifest: Json) -> str:
     return f"{min(ratios):.2f} to {max(ratios):.2f} virtual seconds per wall second and run"
 
 
+def cost(summary: Json, manifest: Json) -> str:
+    """Processor time of the runs, boot included; "" if nobody knows."""
+    processor_s: dict[str, float] = manifest.get("processor_s", {})
+    known = [processor_s[run["id"]] for run in summary["runs"] if run["id"] in processor_s]
+    if not known:
+        return ""
+    some = "" if len(known) == len(summary["runs"]) else f" for {len(known)} of its runs"
+    return f"{sum(known) / 3600:.2f} core hours{some}"
+
+
 def headline(rows: Sequence[Row]) -> str:
     """One sentence: what a download gets of what an upload gets, the most even first; without
     long flows, how long short downloads take, the fastest first."""
@@ -421,6 +431,7 @@ def _method(directory: Path, summary: Json, manifest: Json) -> str:
         ("Counted", escape(window or UNKNOWN) + " of virtual time"),
         ("Seeds", escape(seeds or UNKNOWN)),
         ("Speed", speed(summary, manifest) or UNKNOWN),
+        ("Cost", cost(summary, manifest) or UNKNOWN),
         ("Files, SHA-256", files or UNKNOWN),
     ]
     where = REAL_NODES if manifest.get("grid") else IN_ONE_KERNEL

@@ -123,8 +123,11 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(result, indent=1))
     else:
         print(report.render_table(result))
-        if speed := report.speed(result, json.loads((out / "manifest.json").read_text())):
+        manifest = json.loads((out / "manifest.json").read_text())
+        if speed := report.speed(result, manifest):
             print(f"Speed: {speed}, {jobs} at once")
+        if cost := report.cost(result, manifest):
+            print(f"Cost: {cost}")
         print(f"Report: {out / 'report.html'}")
     if backend.cpus > 1:
         machines = {bench.machine_of(run.kernel, backend).what for run in plan.runs}

@@ -21,7 +21,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -30,7 +30,7 @@ from apbed.errors import ApbedError
 from apbed.kernels import cache, processor
 from apbed.kernels.cache import LabKernel
 from apbed.kernels.watchdog import INTERRUPTED, POLL_S, Boot, Watchdog, watch
-from apbed.processes import guarded_folder
+from apbed.processes import ProcessorTime, guarded_folder
 
 MEMORY_MB = 768
 BOOT_TIME_NS = 1767225600 * 10**9  # 2026-01-01, a guest's wall clock at boot
@@ -87,11 +87,13 @@ def boot(guest: Guest, watchdog: Watchdog) -> Boot:
     ):
         with processor.only(number):
             process = _start(guest, scratch, stream)
+        work = ProcessorTime(process.pid)
         try:
-            why = _watch(process, guest, watchdog, scratch)
+            why = _watch(process, guest, watchdog, scratch, work)
         finally:
             _end_group(process)
-    return _outcome(guest, why, time.monotonic() - started)
+    outcome = _outcome(guest, why, time.monotonic() - started)
+    return replace(outcome, processor_s=work.seen_s)
 
 
 def _open_console(console: Path | None) -> BinaryIO:
@@ -193,10 +195,14 @@ def _seeded_random(library: Path, seed: int) -> dict[str, str]:
 
 
 def _watch(
-    process: subprocess.Popen[bytes], guest: Guest, watchdog: Watchdog, scratch: Path
+    process: subprocess.Popen[bytes],
+    guest: Guest,
+    watchdog: Watchdog,
+    scratch: Path,
+    work: ProcessorTime,
 ) -> str | None:
     """Wait for the end; return None, or one line that says why the guest must be ended."""
-    what = watch(process, watchdog, _size_of(guest.console))
+    what = watch(process, watchdog, _size_of(guest.console), work)
     if what is None or what == INTERRUPTED:
         return what
     return f"{what}; running in the guest: {_running_process(scratch, guest.console)}"

@@ -28,7 +28,7 @@ from apbed.errors import ApbedError
 from apbed.kernels import qemu
 from apbed.kernels.distro import DistroKernel, module_bytes
 from apbed.kernels.watchdog import INTERRUPTED, Boot, Watchdog, watch
-from apbed.processes import Waited, guarded_folder, stop_group
+from apbed.processes import ProcessorTime, Waited, guarded_folder, stop_group
 
 MEMORY_MB = 1024
 # Of the guest's scripts, and what a kernel starts itself.
@@ -103,7 +103,7 @@ def boot(guest: RamGuest, watchdog: Watchdog) -> Boot:
                 start_new_session=True,
                 env=emulator.environment(),
             )
-            waited = Waited(process.pid)
+            waited, work = Waited(process.pid), ProcessorTime(process.pid)
             progress = watchdog.progress or (lambda: console.stat().st_size)
 
             def look() -> object:
@@ -111,11 +111,11 @@ def boot(guest: RamGuest, watchdog: Watchdog) -> Boot:
                 return progress()
 
             try:
-                stopped = watch(process, replace(watchdog, progress=look), look)
+                stopped = watch(process, replace(watchdog, progress=look), look, work)
             finally:
                 stop_group(process)
         outcome = _outcome(guest, stopped, said, time.monotonic() - started)
-        return replace(outcome, waited_s=waited.waited_s())
+        return replace(outcome, waited_s=waited.waited_s(), processor_s=work.seen_s)
 
 
 def command_line(guest: RamGuest, archive: Path) -> list[str]:

@@ -45,14 +45,21 @@ class Boot:
     wall_s: float
     virtual_s: float | None
     waited_s: float | None = None  # the emulator, for a processor of the host
+    processor_s: float | None = None  # of the guest and all it started, to a second or two
 
 
 def watch(
-    process: subprocess.Popen[bytes], watchdog: Watchdog, console: Callable[[], object]
+    process: subprocess.Popen[bytes],
+    watchdog: Watchdog,
+    console: Callable[[], object],
+    work: ProcessorTime | None = None,
 ) -> str | None:
-    """Wait for the guest's end; None, or one line that says why it must be ended."""
+    """Wait for the guest's end; None, or one line that says why it must be ended.
+
+    `work` is the caller's if it asks afterwards how much the guest used.
+    """
     progress = watchdog.progress or console
-    work = ProcessorTime(process.pid)
+    work = work or ProcessorTime(process.pid)
     since = 0.0
     seen = progress()
     while process.poll() is None:

@@ -90,7 +90,7 @@ def run_all(
             for future in futures:
                 future.cancel()
             raise
-        _write(out / "manifest.json", manifest | {"wall_s": _wall_s(scenario, out)})
+        _write(out / "manifest.json", manifest | _costs(scenario, out))
         return all(done)
 
 
@@ -202,6 +202,7 @@ class _Job:
             "why": why,
             "virtual_s": result.virtual_s,
             "wall_s": round(result.wall_s, 3),
+            "processor_s": None if result.processor_s is None else round(result.processor_s, 2),
         }
         if self.backend.cpus > 1:
             status |= {"real_time": True, "waited_s": result.waited_s}
@@ -281,13 +282,18 @@ def _manifest(
     }
 
 
-def _wall_s(scenario: Scenario, out: Path) -> dict[str, float]:
-    """The machine's time that each run took. Not in summary.json: equal runs have equal ones."""
-    found = {}
+def _costs(scenario: Scenario, out: Path) -> dict[str, dict[str, float]]:
+    """The machine's wall and processor time that each run took, where it is known.
+
+    Not in summary.json: equal runs have equal ones.
+    """
+    found: dict[str, dict[str, float]] = {"wall_s": {}, "processor_s": {}}
     for run in scenario.runs:
-        with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
+        with contextlib.suppress(OSError, ValueError, TypeError):
             status = json.loads((out / "runs" / run.id / "status.json").read_text())
-            found[run.id] = status["wall_s"]
+            for name, by_run in found.items():
+                if status.get(name) is not None:
+                    by_run[run.id] = status[name]
     return found
 
 
