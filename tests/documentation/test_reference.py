@@ -112,6 +112,18 @@ def test_scenario_keys_are_described(page: str, heading: str, keys: Iterable[str
     assert sorted(keys_below(page, heading)) == sorted(keys)
 
 
+def test_metrics_of_figures_are_described() -> None:
+    """The table has every metric that a [[figure]] may ask for, once, and no other. A row names
+    its ways after the first one: `packets_per_s.down`, `.up`."""
+    heading = "\n## Metrics of a paper's figures\n"
+    below = (REFERENCE / "metrics.md").read_text().partition(heading)[2].partition("\n## ")[0]
+    found = []
+    for cell in re.findall(r"^\| (`.*?) \|", below, re.MULTILINE):
+        for word in re.findall(r"`([a-z_.]+)`", cell):
+            found.append(found[-1].rpartition(".")[0] + word if word.startswith(".") else word)
+    assert sorted(found) == sorted([*figures.METRICS, *figures.CURVES])
+
+
 def test_self_tests_are_described() -> None:
     """Every program of the self-tests that is run by itself is on their page."""
     text = (REFERENCE / "self-tests.md").read_text()
