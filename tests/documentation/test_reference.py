@@ -117,7 +117,7 @@ def test_metrics_of_figures_are_described() -> None:
     its ways after the first one: `packets_per_s.down`, `.up`."""
     heading = "\n## Metrics of a paper's figures\n"
     below = (REFERENCE / "metrics.md").read_text().partition(heading)[2].partition("\n## ")[0]
-    found = []
+    found: list[str] = []
     for cell in re.findall(r"^\| (`.*?) \|", below, re.MULTILINE):
         for word in re.findall(r"`([a-z_.]+)`", cell):
             found.append(found[-1].rpartition(".")[0] + word if word.startswith(".") else word)

@@ -50,7 +50,11 @@ NOT_RUN = {
         ("F4-today-down", "lasack with its defaults lowers it, exponential sizes"),
     },
     # One queue.
-    "up-down-fairness-f2-f6": {("F4b", "The downloads' loss is least at M = 2, Q of 20")},
+    "up-down-fairness-f2-f6": {
+        ("F2", "dl2-ul2, M = 1, Q of 20: uploads have more"),
+        ("F2", "M = 2: a smaller Q favours the uploads"),
+        ("F4b", "The downloads' loss is least at M = 2, Q of 20"),
+    },
 }
 NOTHING_DECIDED = {"http-queueing-f10"}
 # What a short version decides otherwise, by figure and claim: Documentation/papers/README.md has

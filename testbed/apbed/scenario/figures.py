@@ -35,6 +35,7 @@ METRICS = {
     "retransmitted.down": "downloads' segments that are retransmissions, share",
     "retransmitted.up": "uploads' segments that are retransmissions, share",
     "ping_loss": "pings lost, share",
+    "ping_ms": "median round trip of the pings, ms",
     "late_share": "datagrams of the worst call late or lost, share",
     "late_share_all": "datagrams of all calls late or lost, share",
     "jain": "Jain's index",
@@ -71,6 +72,8 @@ TESTS = {
     "within printed": re.compile(rf"within ({NUMBER}) % of printed"),
     "above others": re.compile("above others"),
     "below others": re.compile("below others"),
+    "above others by": re.compile(rf"above others by ({NUMBER}) %"),
+    "below others by": re.compile(rf"below others by ({NUMBER}) %"),
     "rises": re.compile("rises"),
     "falls": re.compile("falls"),
     "most at": re.compile(rf"most at ({NUMBER})"),
@@ -125,6 +128,11 @@ class Claim:
     than: dict[str, Any]  # key -> value: the others, for above and below others
     least: int  # of the points that must pass; 0: all
     expect: str  # of VERDICTS
+
+    @property
+    def compares(self) -> bool:
+        """Whether it says how points differ from those of `than`."""
+        return "others" in self.kind
 
 
 @dataclass(frozen=True)
@@ -353,7 +361,7 @@ def _claim(table: Mapping[str, Any], keys: Sequence[str]) -> Claim:
             raise ApbedError(f"test = {words!r}: expected one of {', '.join(TESTS)}")
         of, than = (_table(table, key) for key in ("of", "than"))
         refuse_unknown([*of, *than], keys)
-        if bool(than) != kind.endswith("others"):
+        if bool(than) != ("others" in kind):
             raise ApbedError("than: expected with 'above others' and 'below others', and only then")
         least = table.get("least", 0)
         if type(least) is not int or least < 0:

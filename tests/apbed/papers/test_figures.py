@@ -301,6 +301,25 @@ def test_others_are_compared_seed_by_seed(tmp_path: Path) -> None:
     assert claimed(tmp_path, words + 'test = "below others"', runs).verdict == "contradicted"
 
 
+def test_others_may_have_to_be_so_much_apart(tmp_path: Path) -> None:
+    """28, 29 and 30 % more than the other, seed by seed: 29 %, plus and minus 2.5. With one seed
+    that is 0, nothing is known of it."""
+    runs = three(1, 50, 1.0, 2.0, 3.0) + three(1, 100, 1.28, 2.58, 3.90)
+    words = 'of.ap.qdisc = "pfifo limit 100"\nthan.ap.qdisc = "pfifo limit 50"\n'
+    cases = {"above others by 26 %": "reproduced", "above others by 32 %": "contradicted"}
+    cases |= {"above others by 29 %": "undecided", "below others by 1 %": "contradicted"}
+    for test, verdict in cases.items():
+        one = claimed(tmp_path, words + f'test = "{test}"', runs)
+        assert one.verdict == verdict, test
+    assert one.hardest.startswith("0.29 (0.265 to 0.315) at")
+    fewer = 'of.ap.qdisc = "pfifo limit 50"\nthan.ap.qdisc = "pfifo limit 100"\n'
+    fewer += 'test = "below others by 21 %"'  # 1 - 1/1.28 = 0.219
+    assert claimed(tmp_path, fewer, runs[:1] + runs[3:4]).verdict == "reproduced"
+    nothing = three(1, 50, 0.0) + three(1, 100, 1.0)
+    test = words + 'test = "above others by 9 %"'
+    assert claimed(tmp_path, test, nothing).verdict == "not run"
+
+
 def test_rises_falls_and_extremes(tmp_path: Path) -> None:
     runs = three(1, 50, 1.0) + three(2, 50, 3.0) + three(3, 50, 2.0)
     verdicts = {
@@ -349,6 +368,18 @@ def test_late_datagrams_of_all_calls_count_alike() -> None:
     share = metrics.OF_RUN["late_share_all"]
     assert share({"flows": [*flows, bulk]}) == pytest.approx(40 / 400)
     assert share({"flows": [bulk]}) is None
+
+
+def test_the_slowest_pings_median_counts() -> None:
+    """Not that of other datagrams. If half of them are lost, the median is not known."""
+    flows: list[dict[str, Any]] = [
+        {"dir": way, "delay_ms": {"p50": p50}} for way, p50 in (("ping", 30.0), ("ping", 37.0))
+    ]
+    others = [{"dir": "pulse", "delay_ms": {"p50": 99.0}}, {"dir": "ping", "delay_ms": None}]
+    median = metrics.OF_RUN["ping_ms"]
+    assert median({"flows": [*flows, *others]}) == 37.0
+    assert median({"flows": others}) is None
+    assert median({"flows": [*flows, {"dir": "ping", "delay_ms": {"p50": None}}]}) is None
 
 
 def test_every_metric_of_the_schema_is_computed() -> None:

@@ -8,7 +8,7 @@ the value itself decides, and the verdict says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -61,7 +61,7 @@ def decide(
     what they would have said is not known."""
     tests = list(_tests(figure, claim, points))
     unknown = sum(_is_of(figure, claim, point) for point in missing)
-    if claim.kind.endswith("others"):
+    if claim.compares:
         chosen = [point for point in points if _is_of(figure, claim, point)]
         unknown += sum(_other(figure, claim, point, missing) is not None for point in chosen)
     outcomes = [test.outcome for test in tests] + [UNDECIDED] * (unknown if tests else 0)
@@ -112,11 +112,13 @@ def _tests(figure: Figure, claim: Claim, points: Sequence[Point]) -> Iterator[_T
             if target:
                 relative = interval([value / target - 1 for value in point.values.values()])
                 yield _Test(_where(figure, point), relative, -share, share)
-    elif claim.kind.endswith("others"):
-        bounds = (0.0, infinite) if claim.kind.startswith("above") else (-infinite, 0.0)
+    elif claim.compares:
+        margin = claim.numbers[0] / 100 if claim.numbers else 0.0
+        bounds = (margin, infinite) if claim.kind.startswith("above") else (-infinite, -margin)
         for point in chosen:
             other = _other(figure, claim, point, points)
-            if other and (found := _difference(point, other)):
+            compared = _relative if claim.numbers else _difference
+            if other and (found := compared(point, other)):
                 yield _Test(_where(figure, point), found, *bounds)
     elif claim.kind in ("rises", "falls"):
         yield from _monotone(figure, chosen, 1 if claim.kind == "rises" else -1)
@@ -152,13 +154,23 @@ def _lines(points: Sequence[Point]) -> list[list[Point]]:
 
 
 def _difference(one: Point, other: Point, sign: int = 1) -> Interval | None:
+    return _paired(one, other, lambda value, its: sign * (value - its))
+
+
+def _relative(one: Point, other: Point) -> Interval | None:
+    """In parts of the other; it is not known of a seed in which that is 0."""
+    return _paired(one, other, lambda value, its: value / its - 1 if its else None)
+
+
+def _paired(
+    one: Point, other: Point, compared: Callable[[float, float], float | None]
+) -> Interval | None:
     """Of the seeds that both have, None without any. If both have several and only one in common,
     it may be anything."""
-    each = [
-        sign * (value - other.values[seed])
-        for seed, value in one.values.items()
-        if seed in other.values
+    both = [
+        (value, other.values[seed]) for seed, value in one.values.items() if seed in other.values
     ]
+    each = [found for pair in both if (found := compared(*pair)) is not None]
     if len(each) == 1 and min(len(one.values), len(other.values)) > 1:
         return Interval(each[0], -float("inf"), float("inf"), 1)
     return interval(each) if each else None

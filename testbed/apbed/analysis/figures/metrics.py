@@ -80,11 +80,20 @@ def late_share_all(run: Json) -> float | None:
     return bad / sent if sent else None
 
 
+def ping_ms(run: Json) -> float | None:
+    """Median round trip of the slowest ping; a lost one is later than all that came back."""
+    pings = [
+        one["delay_ms"]["p50"] for one in run["flows"] if one["dir"] == "ping" and one["delay_ms"]
+    ]
+    return None if not pings or None in pings else max(pings)
+
+
 OF_RUN: dict[str, Metric] = {
     "ratio_down_up": at("ratio_down_up"),
     "ratio_of_totals": ratio_of_totals,
     "jain": at("jain"),
     "ping_loss": at("ping_loss"),
+    "ping_ms": ping_ms,
     "late_share": at("late_share"),
     "late_share_all": late_share_all,
     "collision_probability": at("medium", "collision_probability"),
