@@ -370,18 +370,6 @@ def test_late_datagrams_of_all_calls_count_alike() -> None:
     assert share({"flows": [bulk]}) is None
 
 
-def test_the_slowest_pings_median_counts() -> None:
-    """Not that of other datagrams. If half of them are lost, the median is not known."""
-    flows: list[dict[str, Any]] = [
-        {"dir": way, "delay_ms": {"p50": p50}} for way, p50 in (("ping", 30.0), ("ping", 37.0))
-    ]
-    others = [{"dir": "pulse", "delay_ms": {"p50": 99.0}}, {"dir": "ping", "delay_ms": None}]
-    median = metrics.OF_RUN["ping_ms"]
-    assert median({"flows": [*flows, *others]}) == 37.0
-    assert median({"flows": others}) is None
-    assert median({"flows": [*flows, {"dir": "ping", "delay_ms": {"p50": None}}]}) is None
-
-
 def test_every_metric_of_the_schema_is_computed() -> None:
     assert set(metrics.OF_RUN) == set(figures.METRICS)
 

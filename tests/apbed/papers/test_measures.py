@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from apbed.analysis import response
+from apbed.analysis.figures.metrics import OF_RUN
 from apbed.analysis.measures import replications, segments
 from apbed.analysis.run_directory import FlowTrace
 from apbed.scenario.plan import Flow
@@ -49,6 +50,18 @@ def test_pings_are_lost_on_either_way() -> None:
     assert (found["up_ms"]["p50"], found["down_ms"]["p50"]) == (1.0, 3.0)
     nobody = segments.of_ping(FlowTrace(plan, sender={"bytes": 1000}), 1.0)
     assert nobody is not None and (nobody["lost_up"], nobody["loss"]) == (10, 1.0)
+
+
+def test_the_slowest_pings_median_counts() -> None:
+    """Not that of other datagrams. If half of them are lost, the median is not known."""
+    flows: list[dict[str, Any]] = [
+        {"dir": way, "delay_ms": {"p50": p50}} for way, p50 in (("ping", 30.0), ("ping", 37.0))
+    ]
+    others = [{"dir": "pulse", "delay_ms": {"p50": 99.0}}, {"dir": "ping", "delay_ms": None}]
+    median = OF_RUN["ping_ms"]
+    assert median({"flows": [*flows, *others]}) == 37.0
+    assert median({"flows": others}) is None
+    assert median({"flows": [*flows, {"dir": "ping", "delay_ms": {"p50": None}}]}) is None
 
 
 def object_of(page: int, number: int, start_s: float | None, end_s: float | None) -> FlowTrace:
