@@ -92,7 +92,7 @@ FAKES = {
     "uname": "echo 6.1.0-0",
 }
 # A program of the node that takes SLOW_S in a step, so that a fault comes in the middle of it.
-SLOW = {"check": "df", "put-back": "rmmod"}
+SLOW = {"check": "df", "put-back": "ip"}
 # What a case changes in the scenario, by what it breaks or by the step.
 SETTINGS = {
     "wpa2": ["ap.security=wpa2"],
