@@ -31,7 +31,7 @@ from tests.grid.machines import Machine
 
 LEASE_S = 6
 CUT_S = 1.0
-SLOW_S = 4
+SLOW_S = 3
 Fault = Callable[[Machine], None]
 
 

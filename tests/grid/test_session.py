@@ -103,6 +103,13 @@ def test_silence_puts_back_when_the_lease_ends(grid: Grid, tmp_path: Path) -> No
     assert (tmp_path / "undone").exists()
 
 
+def test_orders_that_leave_no_time_for_beats_keep_the_lease(grid: Grid, tmp_path: Path) -> None:
+    with session(grid, tmp_path) as one:
+        for _ in range(4):  # one more than fit in the lease of 5 s
+            one.shell("sleep 1.5")
+        assert one.close() is None
+
+
 def test_programs_end_with_the_session(grid: Grid, tmp_path: Path) -> None:
     with session(grid, tmp_path) as one:
         one.start("napper", ["sleep", "1000"])

@@ -32,6 +32,7 @@ SAID_MAX = 2**20  # bytes of an answer
 CONNECT_S = 10
 ORDER_S = 30.0  # an answer may take so long
 UPLOAD_S = 120.0
+RENEW_S = 1.0
 POLL_S = 0.2
 CHUNK = 2**16
 ENDED = "the connection ended"
@@ -133,6 +134,7 @@ class Session:
     def __init__(self, grid: Grid, node: Node, log: Path, cancel: threading.Event) -> None:
         self.grid, self.node, self.cancel = grid, node, cancel
         self.lost: str | None = None  # why the node no longer answers
+        self._beaten = 0.0  # when the lease was last renewed
         self._log = log.open("a", buffering=1, errors="replace")
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
@@ -204,7 +206,7 @@ class Session:
         if self.lost or not self._lock.acquire(blocking=False):
             return
         try:
-            self._order("beat")
+            self._renew()
         finally:
             self._lock.release()
 
@@ -255,6 +257,8 @@ class Session:
         """Send an order and return status and answer; NodeLostError if none comes."""
         self.pause(0.0)
         with self._lock:
+            if time.monotonic() - self._beaten > RENEW_S:  # orders may leave beats no time
+                self._renew()
             self._log.write(f"{time.strftime('%H:%M:%S')} {line}\n")
             status, said = self._order(line)
             if status or said:
@@ -291,6 +295,10 @@ class Session:
             process.kill()
             process.wait()
         process.stdout.close()
+
+    def _renew(self) -> None:
+        self._beaten = time.monotonic()
+        self._order("beat")
 
     def _order(self, line: str, limit_s: float = ORDER_S) -> tuple[int, bytes]:
         self._send(line)
