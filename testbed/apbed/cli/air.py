@@ -176,6 +176,7 @@ def _write_page(args: argparse.Namespace, loads: Sequence[Load]) -> int:
         ),
         unmeasured=sorted({load.scenario.name for load in loads} - records.keys()),
     )
+    args.out.mkdir(parents=True, exist_ok=True)
     (args.out / page.OVERVIEW).write_bytes(plots.to_png(overview.picture(found)))
     path = args.out / "verdict.md"
     path.write_text(page.page(found, origin, _picture(args.out, loads)))

@@ -54,6 +54,15 @@ def page_of(out: Path, words: list[str]) -> str:
     return (out / "verdict.md").read_text()
 
 
+def test_the_page_may_go_to_a_new_folder(tmp_path: Path) -> None:
+    words, inputs = planned()
+    record.write(tmp_path / "records", of_game(inputs))
+    settings = [word for one in words for word in ("--set", one)]
+    command = ["air", "--report", "--loads", "game", "--records", str(tmp_path / "records")]
+    assert main([*command, *settings, "--out", str(tmp_path / "new" / "page")]) == 0
+    assert (tmp_path / "new" / "page" / "verdict.md").exists()
+
+
 def test_the_page_needs_only_the_record(tmp_path: Path) -> None:
     """Values and commit are the record's; nothing is old, nothing lacks."""
     words, inputs = planned()
