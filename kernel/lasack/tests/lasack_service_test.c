@@ -205,7 +205,8 @@ static void service_runs_keep_sums_together(struct kunit *test)
 static u32 least_share(struct kunit *test, u32 floor, u32 others)
 {
 	u32 i, length, window = 0, had = 0, least = U32_MAX;
-	u16 lengths[100] = {}, mine[100] = {};
+	u16 lengths[100] = {};
+	bool mine[100] = {};
 
 	lasack_queue_set_floor(test->priv, floor);
 	add_to(test, 1, data(1, 1000000), 1);
@@ -216,15 +217,13 @@ static u32 least_share(struct kunit *test, u32 floor, u32 others)
 		add_to(test, 2, data(100 + i, others), 2);
 		length = others;
 		window -= lengths[i % 100];
-		had -= mine[i % 100];
-		mine[i % 100] = 0;
-		if (serve(test) == 1) {
+		had -= mine[i % 100] * 1000;
+		mine[i % 100] = serve(test) == 1;
+		if (mine[i % 100])
 			length = 1000;
-			mine[i % 100] = 1000;
-		}
 		lengths[i % 100] = length;
 		window += length;
-		had += mine[i % 100];
+		had += mine[i % 100] * 1000;
 		if (i >= 100)
 			least = min(least, (had + 1000) * 100 / window);
 	}
