@@ -3,8 +3,9 @@
  * KUnit suite of the credit of new flows and stations.
  *
  * Principle: a newcomer's first 64 KiB are charged to all newcomers. So many that begin, and send
- * later, have no more together than one; and what is pushed out gives nobody a new credit. What a
- * station was heard to ask for has more of its service, and does not wait for what nobody asked for.
+ * later, have no more together than one; and what is pushed out gives nobody a new credit. What
+ * a station was heard to ask for has more of its service, and does not wait for what nobody asked
+ * for.
  */
 #include <kunit/test.h>
 #include <linux/module.h>
