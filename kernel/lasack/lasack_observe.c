@@ -152,7 +152,8 @@ bool lasack_observer_note(struct lasack_observer *observer,
 static u64 lasack_observer_hash(const struct lasack_observer *observer,
 				const struct segment_key *key, u64 station)
 {
-	return siphash(key, sizeof(*key), &observer->hash_key) ^ station;
+	return siphash_2u64(siphash(key, sizeof(*key), &observer->hash_key), station,
+			    &observer->hash_key);
 }
 
 static struct lasack_unacked *lasack_observer_at(struct lasack_observer *observer, u64 hash)
@@ -204,7 +205,7 @@ static void lasack_observer_heard(struct lasack_observer *observer, const struct
 	struct lasack_unacked *unacked = lasack_observer_at(observer, hash);
 
 	lasack_unacked_add(unacked, seg->payload);
-	if (READ_ONCE(unacked->flow) != (u32)hash)
+	if (seg->syn && !seg->ack)
 		WRITE_ONCE(unacked->flow, hash);
 }
 
@@ -278,7 +279,11 @@ bool lasack_observer_spend(struct lasack_observer *observer, const struct segmen
 void lasack_observer_return(struct lasack_observer *observer, const struct segment_key *key,
 			    u64 station, u32 bytes)
 {
-	lasack_unacked_add(lasack_observer_of_flow(observer, key, station), bytes);
+	struct lasack_unacked *unacked = lasack_observer_of_flow(observer, key, station);
+
+	lasack_unacked_add(unacked, bytes);
+	/* The station has sent nothing now. */
+	WRITE_ONCE(unacked->flow, 0);
 }
 
 /**
@@ -324,15 +329,16 @@ u32 lasack_observer_untaken(struct lasack_observer *observer, const struct segme
 }
 
 /**
- * lasack_observer_is_solicited() - has the station begun this flow, or asked for something in it?
+ * lasack_observer_is_solicited() - has the station begun this connection, or sent such a datagram?
  * @observer: the observer
  * @key: of the flow
  * @station: where it goes
  *
- * Nobody else can send in the station's name. If another connection has the same counter and was
- * heard later, this one is forgotten.
+ * Nobody else can send in the station's name. If a connection with the same counter begins later,
+ * this one is forgotten. A connection that the other end began is none: who asks a server of the
+ * station could begin it again and again. Nor is what no port has, such as a ping's answers.
  *
- * Return: whether it has, and a moment ago.
+ * Return: whether it has, and has sent a moment ago.
  */
 bool lasack_observer_is_solicited(struct lasack_observer *observer, const struct segment_key *key,
 				  u64 station)
@@ -341,7 +347,7 @@ bool lasack_observer_is_solicited(struct lasack_observer *observer, const struct
 	u32 age;
 	u64 hash;
 
-	if (key->protocol != IPPROTO_TCP)
+	if (key->protocol == IPPROTO_UDP)
 		return lasack_observer_untaken(observer, key, station);
 	hash = lasack_observer_hash(observer, key, station);
 	unacked = lasack_observer_at(observer, hash);

@@ -31,7 +31,7 @@ struct lasack_seen {
 struct lasack_unacked {
 	atomic_t	bytes;
 	u32		heard;	/* when the last ones came, or a SYN: jiffies */
-	u32		flow;	/* of which connection: a hash */
+	u32		flow;	/* whose SYN it was: a hash */
 };
 
 /* Of all packets that came in. */

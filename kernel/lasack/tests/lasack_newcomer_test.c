@@ -274,13 +274,36 @@ static void questions_of_others(struct kunit *test)
 static void datagrams_ask(struct kunit *test)
 {
 	struct tcp_segment asked = datagram(9, 500), unasked = datagram(17, 500);
+	struct tcp_segment ping = datagram(25, 500);
 
 	begin_hearing(test);
 	comes_in(test, asked);
 	add_to(test, 1, asked, 9);
 	add_to(test, 1, unasked, 17);
+	ping.key.protocol = IPPROTO_ICMP;
+	comes_in(test, ping);
+	add_to(test, 1, ping, 25);
+	KUNIT_EXPECT_FALSE(test, lasack_queue_flow(test->priv, &ping)->solicited);
 	KUNIT_EXPECT_TRUE(test, lasack_queue_flow(test->priv, &asked)->solicited);
 	KUNIT_EXPECT_FALSE(test, lasack_queue_flow(test->priv, &unasked)->solicited);
+}
+
+/* What an ACK gives back is no question. */
+static void questions_end(struct kunit *test)
+{
+	struct tcp_segment syn = data(1, 0);
+	struct lasack_queue *q;
+
+	begin_hearing(test);
+	q = test->priv;
+	syn.syn = 1;
+	hear(test, syn, STATION);
+	KUNIT_EXPECT_TRUE(test, lasack_observer_is_solicited(q->observer, &syn.key, STATION));
+	lasack_observer_return(q->observer, &syn.key, STATION, 1);
+	KUNIT_EXPECT_FALSE(test, lasack_observer_is_solicited(q->observer, &syn.key, STATION));
+	/* Nor is it another station's, whatever its address is. */
+	hear(test, syn, STATION ^ (0x48c9ULL << 32));
+	KUNIT_EXPECT_FALSE(test, lasack_observer_is_solicited(q->observer, &syn.key, STATION));
 }
 
 static void questions_only(struct kunit *test)
@@ -299,7 +322,7 @@ static void questions_only(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, is_answer(test, 3, syn[3], OTHER, 0));
 	KUNIT_EXPECT_TRUE(test, is_answer(test, 4, syn[4], STATION, 3 * HZ));
 	KUNIT_EXPECT_FALSE(test, is_answer(test, 5, syn[5], STATION, 4 * HZ));
-	KUNIT_EXPECT_TRUE(test, is_answer(test, 6, data(6, 1), STATION, 0));
+	KUNIT_EXPECT_FALSE(test, is_answer(test, 6, data(6, 1), STATION, 0));
 	KUNIT_EXPECT_FALSE(test, is_answer(test, 7, ack(7, 1), STATION, 0));
 }
 
@@ -311,6 +334,7 @@ static struct kunit_case lasack_newcomer_test_cases[] = {
 	KUNIT_CASE(questions_do_not_wait_for_a_flood),
 	KUNIT_CASE(questions_of_others),
 	KUNIT_CASE(datagrams_ask),
+	KUNIT_CASE(questions_end),
 	KUNIT_CASE(questions_only),
 	{}
 };
