@@ -34,8 +34,9 @@ void *exact_array_alloc(size_t count, size_t size)
 	if (bytes <= KMALLOC_MAX_SIZE)
 		array = alloc_pages_exact(bytes, GFP_KERNEL | __GFP_ZERO | __GFP_NORETRY |
 						 __GFP_NOWARN);
+	/* Who asks for too much gets an error from tc, so the log need not say it. */
 	if (!array)
-		return vzalloc(bytes);
+		return __vmalloc(bytes, GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
 	/* Packets are known only from here. */
 	kmemleak_alloc(array, bytes, 1, GFP_KERNEL);
 	return array;

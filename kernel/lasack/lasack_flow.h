@@ -28,6 +28,7 @@ struct lasack_level {
 	u64	solicited;	/* and in still smaller parts, of what a station asked for */
 	u64	high_was[2];	/* high, when it was looked at last, and the time before; or 0 */
 	u32	looked_at;	/* the queue's time */
+	bool	sparse;		/* the one that was served last had but one packet */
 };
 
 /* Two cache lines: the first finds the flow and its next packet. */

@@ -79,21 +79,32 @@ void lasack_account_begin(const struct lasack_queue *q, struct lasack_level *lev
 	account->credit = LASACK_CREDIT;
 }
 
-/* The flow has a credit, and begins at the @common sum, which is at most @lag behind. */
-static void lasack_flow_begin_at(const struct lasack_queue *q, struct lasack_level *level,
-				 struct lasack_flow *flow, u64 *common, u32 lag)
+/*
+ * Who sends little, such as a call, has an empty queue after each packet. What its station asks for
+ * does not come before it: so much would, one after another.
+ */
+static u64 lasack_solicited_floor(const struct lasack_flow *flow, const struct lasack_level *level)
 {
-	*common = max(*common, lasack_sum_minus(q, level->high, lag));
-	flow->account.sum = lasack_common_sum(q, level, *common);
+	return flow->solicited && level->sparse ? level->current_sum : 0;
+}
+
+/* The flow has a credit, and begins at the @common sum. */
+static void lasack_flow_begin_at(const struct lasack_queue *q, struct lasack_level *level,
+				 struct lasack_flow *flow, u64 *common)
+{
+	*common = max(*common, lasack_sum_minus(q, level->high, LASACK_LAG));
+	flow->account.sum = max(lasack_common_sum(q, level, *common),
+				lasack_solicited_floor(flow, level));
 	flow->account.credit = LASACK_CREDIT;
 }
 
-static bool lasack_flow_is_solicited(const struct lasack_queue *q, const struct lasack_flow *flow)
+/* The flow begins. What its station has asked is answered now, and no other flow answers it. */
+static bool lasack_flow_is_answer(const struct lasack_queue *q, const struct lasack_flow *flow)
 {
 	return q->observer && !q->shape.paper && lasack_has_station(q, flow) && !flow->shared &&
 	       flow->station != LASACK_STATION_SHARED &&
-	       lasack_observer_is_solicited(q->observer, &flow->entry.key,
-					    lasack_station_at(q, flow)->address);
+	       lasack_observer_answer(q->observer, &flow->entry.key,
+				      lasack_station_at(q, flow)->address);
 }
 
 /* The flow has packets, and nothing is known of it. */
@@ -103,9 +114,9 @@ void lasack_flow_begin_anew(struct lasack_queue *q, struct lasack_flow *flow)
 
 	lasack_account_begin(q, level, &flow->account);
 	flow->opened = 0;
-	flow->solicited = lasack_flow_is_solicited(q, flow);
+	flow->solicited = lasack_flow_is_answer(q, flow);
 	if (flow->solicited)
-		lasack_flow_begin_at(q, level, flow, &level->solicited, LASACK_SOLICITED_LAG);
+		lasack_flow_begin_at(q, level, flow, &level->solicited);
 }
 
 /* The sum that the flow has with others like it. They have the service of @shares flows. */
@@ -320,6 +331,7 @@ void lasack_flow_begin(struct lasack_queue *q, struct lasack_flow *flow,
 		       const struct sk_buff *skb)
 {
 	struct lasack_level *level;
+	u64 common;
 	u32 shares;
 
 	if (lasack_is_grouped(q) && !lasack_is_control(flow))
@@ -332,8 +344,9 @@ void lasack_flow_begin(struct lasack_queue *q, struct lasack_flow *flow,
 	} else if (flow->is_new) {
 		lasack_flow_begin_anew(q, flow);
 	} else {
-		lasack_account_resume(q, &flow->account, lasack_flow_floor(q, flow, level),
-				      *lasack_flow_common(flow, level, &shares));
+		common = max(*lasack_flow_common(flow, level, &shares),
+			     lasack_solicited_floor(flow, level));
+		lasack_account_resume(q, &flow->account, lasack_flow_floor(q, flow, level), common);
 	}
 	flow->is_new = 0;
 }
@@ -346,11 +359,11 @@ void lasack_flow_opened(struct lasack_queue *q, struct lasack_flow *flow)
 	flow->opened = 1;
 	if (flow->solicited)
 		return;
-	flow->solicited = lasack_flow_is_solicited(q, flow);
+	flow->solicited = lasack_flow_is_answer(q, flow);
 	if (flow->solicited)
-		lasack_flow_begin_at(q, level, flow, &level->solicited, LASACK_SOLICITED_LAG);
+		lasack_flow_begin_at(q, level, flow, &level->solicited);
 	else
-		lasack_flow_begin_at(q, level, flow, &level->opened, LASACK_LAG);
+		lasack_flow_begin_at(q, level, flow, &level->opened);
 }
 
 /* As lasack_flow_admit(), of a flow or station that has credit left. */

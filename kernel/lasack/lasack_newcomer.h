@@ -17,8 +17,6 @@
  */
 #define LASACK_LAG	(1024U << 10)
 #define LASACK_LAG_MAX	(4096U << 10)
-/* Of what stations ask for, as much may come at once as of opened connections. */
-#define LASACK_SOLICITED_LAG	LASACK_LAG
 /* Likewise of a station, unless something was given back to it. */
 #define LASACK_STATION_LAG	(256U << 10)
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What stations send. Flows that are not TCP are counted, and made less. Of TCP it is known how
- * much an ACK may acknowledge.
+ * What stations send. Flows that are not TCP are counted, and made less. lasack_heard.c counts TCP.
  *
  * Principle: a TCP upload is charged by the ACKs that pass through the queue. Packets of QUIC
  * or any other protocol do not say how much the station has sent. So the bytes are counted
@@ -11,14 +10,6 @@
  * Nor can anybody but its two ends read or change the windows of such an upload. If its packets
  * that go out wait for too long, lasack_aqm.c says so. Then one of the packets that come in is
  * marked if its sender knows ECN, and else dropped. To its sender that is congestion.
- *
- * An ACK can be forged by anybody who can send a packet to the station. So it is believed only
- * as far as the station has sent what it acknowledges. A counter for each connection has the
- * bytes that came and were not acknowledged yet. Connections share counters by chance, which a
- * keyed hash decides: there are too many of them for a forger to find a connection's. The pieces
- * of a fragmented packet and what cannot be parsed may be of any connection of the station, so
- * the station has a counter for them, or a TCP upload could hide in them. If no packet comes
- * in at all, something takes them before the hook, such as tc's mirred. Then all ACKs are believed.
  *
  * The hook is netfilter's first one of the device. It sees packets before a bridge or VLAN takes
  * them, and after GRO.
@@ -37,7 +28,6 @@
  */
 #include <linux/err.h>
 #include <linux/etherdevice.h>
-#include <linux/hash.h>
 #include <linux/if_arp.h>
 #include <linux/jiffies.h>
 #include <linux/minmax.h>
@@ -45,17 +35,12 @@
 #include <linux/random.h>
 #include <linux/skbuff.h>
 #include <linux/slab.h>
+#include <net/cfg80211.h>
 #include <net/inet_ecn.h>
 #include "lasack/lasack_flow.h"
 #include "lasack/lasack_observe.h"
 #include "lasack/lasack_state.h"
 
-/* A counter's most: no more data can be under way, and retransmissions do not add up. */
-#define LASACK_UNACKED_MOST	(2 * LASACK_WINDOW)
-/* No data waits for its ACK for longer. */
-#define LASACK_UNACKED_AGE	(60 * HZ)
-/* Nor does a SYN or a question for its answer. */
-#define LASACK_SOLICITED_AGE	(4 * HZ)
 /*
  * Not the first: after a loss that is often the packet that is sent again, and everything behind it
  * waits for it.
@@ -149,143 +134,6 @@ bool lasack_observer_note(struct lasack_observer *observer,
 	return too_fast;
 }
 
-static u64 lasack_observer_hash(const struct lasack_observer *observer,
-				const struct segment_key *key, u64 station)
-{
-	return siphash_2u64(siphash(key, sizeof(*key), &observer->hash_key), station,
-			    &observer->hash_key);
-}
-
-static struct lasack_unacked *lasack_observer_at(struct lasack_observer *observer, u64 hash)
-{
-	return &observer->unacked[hash_64(hash, LASACK_UNACKED_BITS)];
-}
-
-static struct lasack_unacked *lasack_observer_of_flow(struct lasack_observer *observer,
-						      const struct segment_key *key, u64 station)
-{
-	return lasack_observer_at(observer, lasack_observer_hash(observer, key, station));
-}
-
-/* Of what came from the station and is of no known connection. */
-static struct lasack_unacked *lasack_observer_pieces(struct lasack_observer *observer,
-						     u64 station)
-{
-	u64 hash = siphash_1u64(station, &observer->hash_key);
-
-	return &observer->pieces[hash_64(hash, LASACK_PIECES_BITS)];
-}
-
-/* What is left of old data was sent twice, or acknowledged elsewhere. It does not pile up. */
-static u32 lasack_unacked_read(const struct lasack_unacked *unacked)
-{
-	if (time_after32(jiffies, READ_ONCE(unacked->heard) + LASACK_UNACKED_AGE))
-		return 0;
-	return max(atomic_read(&unacked->bytes), 0);
-}
-
-/* Processors that add at the same time may exceed the most by a packet each. */
-static void lasack_unacked_add(struct lasack_unacked *unacked, u32 bytes)
-{
-	u32 now = jiffies, before = lasack_unacked_read(unacked);
-
-	if (!before)
-		atomic_set(&unacked->bytes, 0);
-	if (READ_ONCE(unacked->heard) != now)
-		WRITE_ONCE(unacked->heard, now);
-	if (before < LASACK_UNACKED_MOST)
-		atomic_add(min_t(u32, bytes, LASACK_UNACKED_MOST), &unacked->bytes);
-}
-
-/* The station has sent data, or the SYN of a connection. */
-static void lasack_observer_heard(struct lasack_observer *observer, const struct tcp_segment *seg,
-				  u64 station)
-{
-	u64 hash = lasack_observer_hash(observer, &seg->key, station);
-	struct lasack_unacked *unacked = lasack_observer_at(observer, hash);
-
-	lasack_unacked_add(unacked, seg->payload);
-	if (seg->syn && !seg->ack)
-		WRITE_ONCE(unacked->flow, hash);
-}
-
-/**
- * lasack_observer_note_tcp() - a packet has come from a station
- * @observer: the observer
- * @seg: what it is
- * @station: its MAC address
- * @length: bytes of it
- *
- * Counts data of TCP, and what may be such data, and remembers that a connection was begun. Also
- * called for every other packet.
- */
-void lasack_observer_note_tcp(struct lasack_observer *observer, const struct tcp_segment *seg,
-			      u64 station, u32 length)
-{
-	u32 now = jiffies;
-
-	if (READ_ONCE(observer->heard) != now)
-		WRITE_ONCE(observer->heard, now);
-	if (seg->class == SEGMENT_TCP) {
-		if (seg->payload || (seg->syn && !seg->ack))
-			lasack_observer_heard(observer, seg, station);
-	} else if (!segment_has_key(seg) ||
-		   (seg->class == SEGMENT_FRAGMENT && seg->key.protocol != IPPROTO_UDP)) {
-		lasack_unacked_add(lasack_observer_pieces(observer, station), length);
-	}
-}
-
-/* Has nothing been heard for a second? The clock wraps: what is long ago stays so. */
-static bool lasack_observer_is_deaf(struct lasack_observer *observer)
-{
-	if (!time_after32(jiffies, READ_ONCE(observer->heard) + LASACK_SEEN_AGE))
-		return false;
-	WRITE_ONCE(observer->heard, jiffies - 2 * LASACK_SEEN_AGE);
-	return true;
-}
-
-/**
- * lasack_observer_spend() - an ACK acknowledges data of TCP
- * @observer: the observer
- * @key: of the flow
- * @station: where the ACK goes
- * @bytes: how much it acknowledges
- * @slack: so much may be missing
- *
- * The caller is the only one who spends. If the data has come, no other ACK may acknowledge it.
- *
- * Return: whether the station has sent so much, or nothing has been heard for a second.
- */
-bool lasack_observer_spend(struct lasack_observer *observer, const struct segment_key *key,
-			   u64 station, u32 bytes, u32 slack)
-{
-	struct lasack_unacked *own = lasack_observer_of_flow(observer, key, station), *pieces;
-	u32 part = min(bytes, lasack_unacked_read(own)), rest = bytes - part, more;
-
-	if (unlikely(rest > 0)) {
-		if (lasack_observer_is_deaf(observer))
-			return true;
-		pieces = lasack_observer_pieces(observer, station);
-		more = min(rest, lasack_unacked_read(pieces));
-		if (rest - more > slack)
-			return false;
-		atomic_sub(more, &pieces->bytes);
-	}
-	atomic_sub(part, &own->bytes);
-	return true;
-}
-
-/* What ACKs have acknowledged was forged: another one may acknowledge these @bytes. */
-void lasack_observer_return(struct lasack_observer *observer, const struct segment_key *key,
-			    u64 station, u32 bytes)
-{
-	struct lasack_unacked *unacked = lasack_observer_of_flow(observer, key, station);
-
-	lasack_unacked_add(unacked, bytes);
-	/* The station has sent nothing now. */
-	WRITE_ONCE(unacked->flow, 0);
-}
-
 /**
  * lasack_observer_take() - what has come since the flow's last packet out, and not too long ago
  * @observer: the observer
@@ -328,31 +176,39 @@ u32 lasack_observer_untaken(struct lasack_observer *observer, const struct segme
 	return bytes;
 }
 
+/* Are those who send end stations? All that a laptop hears is from its access point, for others. */
+static bool lasack_observer_has_stations(const struct lasack_observer *observer)
+{
+#if IS_ENABLED(CONFIG_NETFILTER_INGRESS) && IS_ENABLED(CONFIG_CFG80211)
+	const struct net_device *dev = observer->hook.dev;
+
+	if (dev && dev->ieee80211_ptr)
+		return dev->ieee80211_ptr->iftype == NL80211_IFTYPE_AP ||
+		       dev->ieee80211_ptr->iftype == NL80211_IFTYPE_AP_VLAN ||
+		       dev->ieee80211_ptr->iftype == NL80211_IFTYPE_P2P_GO;
+#endif
+	return true;
+}
+
 /**
- * lasack_observer_is_solicited() - has the station begun this connection, or sent such a datagram?
+ * lasack_observer_answer() - a flow begins: does it answer what its station has asked?
  * @observer: the observer
  * @key: of the flow
  * @station: where it goes
  *
- * Nobody else can send in the station's name. If a connection with the same counter begins later,
- * this one is forgotten. A connection that the other end began is none: who asks a server of the
- * station could begin it again and again. Nor is what no port has, such as a ping's answers.
+ * A question is the SYN of a connection that the station begins, or a datagram. Nobody else can
+ * send in the station's name. What has no ports is none, such as a ping's answers.
  *
- * Return: whether it has, and has sent a moment ago.
+ * Return: whether it does, and was asked a moment ago.
  */
-bool lasack_observer_is_solicited(struct lasack_observer *observer, const struct segment_key *key,
-				  u64 station)
+bool lasack_observer_answer(struct lasack_observer *observer, const struct segment_key *key,
+			    u64 station)
 {
-	const struct lasack_unacked *unacked;
-	u32 age;
-	u64 hash;
-
-	if (key->protocol == IPPROTO_UDP)
+	if (!lasack_observer_has_stations(observer))
+		return false;
+	if (key->class == SEGMENT_PORTS && key->protocol == IPPROTO_UDP)
 		return lasack_observer_untaken(observer, key, station);
-	hash = lasack_observer_hash(observer, key, station);
-	unacked = lasack_observer_at(observer, hash);
-	age = (u32)jiffies - READ_ONCE(unacked->heard);
-	return age < LASACK_SOLICITED_AGE && READ_ONCE(unacked->flow) == (u32)hash;
+	return lasack_observer_answer_syn(observer, key, station);
 }
 
 /**
@@ -421,7 +277,7 @@ struct lasack_observer *lasack_observer_alloc(void)
 	if (!observer)
 		return NULL;
 	spin_lock_init(&observer->lock);
-	observer->heard = jiffies - 2 * LASACK_SEEN_AGE;
+	observer->heard = jiffies - 2 * LASACK_DEAF_AGE;
 	get_random_bytes(&observer->hash_key, sizeof(observer->hash_key));
 	return observer;
 }

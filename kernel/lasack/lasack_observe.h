@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What stations send: flows that are not TCP are counted and made less, and of TCP it is known
- * what an ACK may acknowledge. See lasack_observe.c.
+ * what an ACK may acknowledge. See lasack_observe.c, and lasack_heard.c for TCP.
  */
 #ifndef LASACK_OBSERVE_H
 #define LASACK_OBSERVE_H
@@ -17,6 +17,8 @@
 #define LASACK_SEEN_WAYS	4
 #define LASACK_UNACKED_BITS	14
 #define LASACK_PIECES_BITS	10
+/* If nothing has been heard for so long, packets do not come by the hook. */
+#define LASACK_DEAF_AGE		HZ
 
 struct lasack_seen {
 	struct segment_key	key;
@@ -70,8 +72,10 @@ void lasack_observer_note_tcp(struct lasack_observer *observer, const struct tcp
 			      u64 station, u32 length);
 bool lasack_observer_spend(struct lasack_observer *observer, const struct segment_key *key,
 			   u64 station, u32 bytes, u32 slack);
-bool lasack_observer_is_solicited(struct lasack_observer *observer, const struct segment_key *key,
-				  u64 station);
+bool lasack_observer_answer(struct lasack_observer *observer, const struct segment_key *key,
+			    u64 station);
+bool lasack_observer_answer_syn(struct lasack_observer *observer, const struct segment_key *key,
+				u64 station);
 void lasack_observer_return(struct lasack_observer *observer, const struct segment_key *key,
 			    u64 station, u32 bytes);
 void lasack_observer_slow(struct lasack_observer *observer, const struct segment_key *key,

@@ -110,6 +110,7 @@ static void lasack_queue_forget_sums(struct lasack_queue *q)
 		flow = lasack_flow_at(q, i);
 		flow->account.sum = 0;
 		flow->account.credit = 0;
+		flow->solicited = 0;
 		flow->is_new = !flow->head;
 	}
 }

@@ -135,8 +135,10 @@ static inline void lasack_level_note(const struct lasack_queue *q, struct lasack
 				     const struct lasack_account *account)
 {
 	lasack_level_advance(q, level);
-	if (!account->credit)
+	if (!account->credit) {
 		level->current_sum = account->sum;
+		level->sparse = account->packets == 1;
+	}
 	level->high = max(level->high, account->sum);
 }
 

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the KUnit suites of traffic that is not TCP share: an observer, and datagrams. */
+/* What the KUnit suites of what stations send share: an observer, what it hears, and datagrams. */
 #ifndef LASACK_DATAGRAMS_H
 #define LASACK_DATAGRAMS_H
 
 #include <linux/etherdevice.h>
 #include <linux/udp.h>
 #include "lasack/tests/lasack_packets.h"
+
+/* Where add() sends the packets of flows 1 and 9, and of flow 2. */
+#define STATION	0x020000000001ULL
+#define OTHER	0x020000000002ULL
 
 static inline int observe_test_init(struct kunit *test)
 {
@@ -25,6 +29,31 @@ static inline void observe_test_exit(struct kunit *test)
 
 	lasack_observer_free(q->observer);
 	lasack_test_exit(test);
+}
+
+/* Another queue, which has not heard anything yet. */
+static inline void begin_hearing(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+
+	if (q)
+		lasack_observer_free(q->observer);
+	q = lasack_test_reshape(test, (struct lasack_shape) { .by_station = true });
+	q->observer = lasack_observer_alloc();
+	KUNIT_ASSERT_NOT_NULL(test, q->observer);
+}
+
+static inline void hear(struct kunit *test, struct tcp_segment seg, u64 station)
+{
+	struct lasack_queue *q = test->priv;
+
+	lasack_observer_note_tcp(q->observer, &seg, station, seg.payload);
+}
+
+/* Somebody is there, or all ACKs are believed. */
+static inline void hear_anything(struct kunit *test)
+{
+	hear(test, ack(3, 1), OTHER);
 }
 
 /* A datagram of flow @id, up or down. */

@@ -11,40 +11,13 @@
 #include "lasack/tests/lasack_datagrams.h"
 #include "lasack/tests/lasack_frames.h"
 
-#define STATION	0x020000000001ULL	/* where flow 1 goes, and flow 9 */
-#define OTHER	0x020000000002ULL
 #define FORGED	100000U			/* more than what overtaking explains */
-
-/* Another queue, which has not heard anything yet. */
-static void begin_anew(struct kunit *test)
-{
-	struct lasack_queue *q = test->priv;
-
-	if (q)
-		lasack_observer_free(q->observer);
-	q = lasack_test_reshape(test, (struct lasack_shape) { .by_station = true });
-	q->observer = lasack_observer_alloc();
-	KUNIT_ASSERT_NOT_NULL(test, q->observer);
-}
 
 static int heard_test_init(struct kunit *test)
 {
 	test->priv = NULL;
-	begin_anew(test);
+	begin_hearing(test);
 	return 0;
-}
-
-static void hear(struct kunit *test, struct tcp_segment seg, u64 station)
-{
-	struct lasack_queue *q = test->priv;
-
-	lasack_observer_note_tcp(q->observer, &seg, station, seg.payload);
-}
-
-/* Somebody is there, or all ACKs are believed. */
-static void hear_anything(struct kunit *test)
-{
-	hear(test, ack(3, 1), OTHER);
 }
 
 static u64 station_sum(struct kunit *test, u32 id)
@@ -88,7 +61,7 @@ static u32 served_beside(struct kunit *test, u32 forged)
 {
 	u32 i, mark, own = 0, other = 0;
 
-	begin_anew(test);
+	begin_hearing(test);
 	hear_anything(test);
 	for (i = 0; i < forged; i++) {
 		add_to(test, 1, ack(100 + i, 1), 3);

@@ -15,6 +15,7 @@
 #include "lasack/lasack_charge.c"
 #include "lasack/lasack_ack.c"
 #include "lasack/lasack_aqm.c"
+#include "lasack/lasack_heard.c"
 #include "lasack/lasack_newcomer.c"
 #include "lasack/lasack_observe.c"
 #include "lasack/lasack_order.c"

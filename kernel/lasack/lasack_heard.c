@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What stations send by TCP: how much an ACK may acknowledge, and which connections they begin.
+ *
+ * Principle: an ACK can be forged by anybody who can send a packet to the station. So it is
+ * believed only as far as the station has sent what it acknowledges. A counter for each connection
+ * has the bytes that came and were not acknowledged yet. Connections share counters by chance,
+ * which a keyed hash decides: there are too many of them for a forger to find a connection's. The
+ * pieces of a fragmented packet and what cannot be parsed may be of any connection of the station,
+ * so the station has a counter for them, or a TCP upload could hide in them. If no packet comes
+ * in at all, something takes them before the hook, such as tc's mirred. Then all ACKs are believed.
+ *
+ * Locking: counters are read and written without a lock, here and there at the same time.
+ */
+#include <linux/hash.h>
+#include <linux/jiffies.h>
+#include <linux/minmax.h>
+#include "lasack/lasack_flow.h"
+#include "lasack/lasack_observe.h"
+#include "lasack/lasack_state.h"
+
+/* A counter's most: no more data can be under way, and retransmissions do not add up. */
+#define LASACK_UNACKED_MOST	(2 * LASACK_WINDOW)
+/* No data waits for its ACK for longer. */
+#define LASACK_UNACKED_AGE	(60 * HZ)
+/* Nor does a SYN or a question for its answer. */
+#define LASACK_SOLICITED_AGE	(4 * HZ)
+
+static u64 lasack_observer_hash(const struct lasack_observer *observer,
+				const struct segment_key *key, u64 station)
+{
+	return siphash_2u64(siphash(key, sizeof(*key), &observer->hash_key), station,
+			    &observer->hash_key);
+}
+
+static struct lasack_unacked *lasack_observer_at(struct lasack_observer *observer, u64 hash)
+{
+	return &observer->unacked[hash_64(hash, LASACK_UNACKED_BITS)];
+}
+
+static struct lasack_unacked *lasack_observer_of_flow(struct lasack_observer *observer,
+						      const struct segment_key *key, u64 station)
+{
+	return lasack_observer_at(observer, lasack_observer_hash(observer, key, station));
+}
+
+/* Of what came from the station and is of no known connection. */
+static struct lasack_unacked *lasack_observer_pieces(struct lasack_observer *observer,
+						     u64 station)
+{
+	u64 hash = siphash_1u64(station, &observer->hash_key);
+
+	return &observer->pieces[hash_64(hash, LASACK_PIECES_BITS)];
+}
+
+/* What is left of old data was sent twice, or acknowledged elsewhere. It does not pile up. */
+static u32 lasack_unacked_read(const struct lasack_unacked *unacked)
+{
+	if (time_after32(jiffies, READ_ONCE(unacked->heard) + LASACK_UNACKED_AGE))
+		return 0;
+	return max(atomic_read(&unacked->bytes), 0);
+}
+
+/* Processors that add at the same time may exceed the most by a packet each. */
+static void lasack_unacked_add(struct lasack_unacked *unacked, u32 bytes)
+{
+	u32 now = jiffies, before = lasack_unacked_read(unacked);
+
+	if (!before)
+		atomic_set(&unacked->bytes, 0);
+	if (READ_ONCE(unacked->heard) != now)
+		WRITE_ONCE(unacked->heard, now);
+	if (before < LASACK_UNACKED_MOST)
+		atomic_add(min_t(u32, bytes, LASACK_UNACKED_MOST), &unacked->bytes);
+}
+
+/* The station has sent data, or the SYN of a connection. */
+static void lasack_observer_heard(struct lasack_observer *observer, const struct tcp_segment *seg,
+				  u64 station)
+{
+	u64 hash = lasack_observer_hash(observer, &seg->key, station);
+	struct lasack_unacked *unacked = lasack_observer_at(observer, hash);
+
+	lasack_unacked_add(unacked, seg->payload);
+	if (seg->syn && !seg->ack)
+		WRITE_ONCE(unacked->flow, hash);
+}
+
+/**
+ * lasack_observer_note_tcp() - a packet has come from a station
+ * @observer: the observer
+ * @seg: what it is
+ * @station: its MAC address
+ * @length: bytes of it
+ *
+ * Counts data of TCP, and what may be such data, and remembers that a connection was begun. Also
+ * called for every other packet.
+ */
+void lasack_observer_note_tcp(struct lasack_observer *observer, const struct tcp_segment *seg,
+			      u64 station, u32 length)
+{
+	u32 now = jiffies;
+
+	if (READ_ONCE(observer->heard) != now)
+		WRITE_ONCE(observer->heard, now);
+	if (seg->class == SEGMENT_TCP) {
+		if (seg->payload || (seg->syn && !seg->ack))
+			lasack_observer_heard(observer, seg, station);
+	} else if (!segment_has_key(seg) ||
+		   (seg->class == SEGMENT_FRAGMENT && seg->key.protocol != IPPROTO_UDP)) {
+		lasack_unacked_add(lasack_observer_pieces(observer, station), length);
+	}
+}
+
+/* Has nothing been heard for a second? The clock wraps: what is long ago stays so. */
+static bool lasack_observer_is_deaf(struct lasack_observer *observer)
+{
+	if (!time_after32(jiffies, READ_ONCE(observer->heard) + LASACK_DEAF_AGE))
+		return false;
+	WRITE_ONCE(observer->heard, jiffies - 2 * LASACK_DEAF_AGE);
+	return true;
+}
+
+/**
+ * lasack_observer_spend() - an ACK acknowledges data of TCP
+ * @observer: the observer
+ * @key: of the flow
+ * @station: where the ACK goes
+ * @bytes: how much it acknowledges
+ * @slack: so much may be missing
+ *
+ * The caller is the only one who spends. If the data has come, no other ACK may acknowledge it.
+ *
+ * Return: whether the station has sent so much, or nothing has been heard for a second.
+ */
+bool lasack_observer_spend(struct lasack_observer *observer, const struct segment_key *key,
+			   u64 station, u32 bytes, u32 slack)
+{
+	struct lasack_unacked *own = lasack_observer_of_flow(observer, key, station), *pieces;
+	u32 part = min(bytes, lasack_unacked_read(own)), rest = bytes - part, more;
+
+	if (unlikely(rest > 0)) {
+		if (lasack_observer_is_deaf(observer))
+			return true;
+		pieces = lasack_observer_pieces(observer, station);
+		more = min(rest, lasack_unacked_read(pieces));
+		if (rest - more > slack)
+			return false;
+		atomic_sub(more, &pieces->bytes);
+	}
+	atomic_sub(part, &own->bytes);
+	return true;
+}
+
+/* What ACKs have acknowledged was forged: another one may acknowledge these @bytes. */
+void lasack_observer_return(struct lasack_observer *observer, const struct segment_key *key,
+			    u64 station, u32 bytes)
+{
+	/* Else who steps back and forth keeps old data from being forgotten. */
+	if (bytes)
+		lasack_unacked_add(lasack_observer_of_flow(observer, key, station), bytes);
+}
+
+/**
+ * lasack_observer_answer_syn() - a connection begins: does it answer its station's SYN?
+ * @observer: the observer
+ * @key: of the flow
+ * @station: where it goes
+ *
+ * If a connection with the same counter begins later, this one is forgotten. A connection that the
+ * other end began is none: who asks a server of the station could begin it again and again. A SYN
+ * is good for one answer, or the other end could answer it again and again.
+ *
+ * Return: whether it does, and was asked a moment ago.
+ */
+bool lasack_observer_answer_syn(struct lasack_observer *observer, const struct segment_key *key,
+				u64 station)
+{
+	u64 hash = lasack_observer_hash(observer, key, station);
+	struct lasack_unacked *unacked = lasack_observer_at(observer, hash);
+	u32 age = (u32)jiffies - READ_ONCE(unacked->heard);
+
+	if (age >= LASACK_SOLICITED_AGE || READ_ONCE(unacked->flow) != (u32)hash)
+		return false;
+	WRITE_ONCE(unacked->flow, ~(u32)hash);
+	return true;
+}

@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit suite of what stations ask for.
+ *
+ * Principle: the SYN of a connection that the station begins is a question, and so is a datagram.
+ * The answers have more of the station's service than what nobody asked for, and do not wait for
+ * it. But a call does not wait for them, nobody asks in another's name, and one question has one
+ * answer.
+ */
+#include <kunit/test.h>
+#include <linux/module.h>
+#include "lasack/tests/lasack_datagrams.h"
+
+#define SHORT	2			/* the mark of short transfers */
+#define CALL	3			/* of a call */
+#define FIRST	10			/* of the first of many transfers */
+
+/* Connection @id begins; if @asked, its station sent a SYN. Then it has @packets that wait. */
+static void begin_transfer(struct kunit *test, u32 id, bool asked, u32 packets)
+{
+	struct tcp_segment syn = data(id, 0);
+
+	syn.syn = 1;
+	if (asked)
+		hear(test, syn, STATION);
+	syn.ack = 1;
+	add_to(test, 1, syn, SHORT);
+	while (packets--)
+		add_to(test, 1, data(id, 1000), SHORT);
+}
+
+/*
+ * One old download of a station always has data, and so have its short transfers, of 20 kB each.
+ * First come the 24 MiB that may come at once. Return: in 3000 services, those of the short ones.
+ */
+static u32 served_short(struct kunit *test, bool asked)
+{
+	const u32 first = (LASACK_SOLICITED_SHARES + 1) * LASACK_LAG / 1000;
+	u32 i, id = 0, mark, waiting = 0, served = 0;
+
+	begin_hearing(test);
+	hear_anything(test);
+	for (i = 0; i < 2000; i++) {
+		add_to(test, 1, data(1, 1000), 1);
+		KUNIT_ASSERT_EQ(test, serve(test), 1U);
+	}
+	for (i = 0; i < 2; i++)
+		add_to(test, 1, data(1, 1000), 1);
+	for (i = 0; i < first + 3000; i++) {
+		for (; waiting < 40; waiting += 21)
+			begin_transfer(test, 10 + id++ % 900, asked, 20);
+		mark = serve(test);
+		if (mark == 1)
+			add_to(test, 1, data(1, 1000), 1);
+		waiting -= mark == SHORT;
+		served += mark == SHORT && i >= first;
+	}
+	return served;
+}
+
+/*
+ * Shares are 24 to 1, or 1 to 1. A SYN-ACK costs nothing here, but is served too: beside a packet
+ * of the download there are 25.2 of others. So it has 114 of 3000, and 100 with what is rounded.
+ */
+static void questions_are_answered_first(struct kunit *test)
+{
+	u32 asked = served_short(test, true), unasked = served_short(test, false);
+
+	KUNIT_EXPECT_GE(test, asked, 3000U * 23 / 25);
+	KUNIT_EXPECT_LE(test, asked, 2900U);
+	KUNIT_EXPECT_LE(test, unasked, 3000U * 11 / 20);
+}
+
+/* While a thousand connections that nobody asked for wait, one that is asked for does not. */
+static void questions_do_not_wait_for_a_flood(struct kunit *test)
+{
+	struct tcp_segment syn = data(5, 0);
+	u32 i;
+
+	begin_hearing(test);
+	hear_anything(test);
+	for (i = 0; i < 300; i++) {
+		add_to(test, 1, data(1, 1000), 1);
+		add_to(test, 1, data(1, 1000), 1);
+		serve(test);
+	}
+	for (i = 10; i < 1000; i++)
+		begin_transfer(test, i, false, 3);
+	syn.syn = 1;
+	hear(test, syn, STATION);
+	add_to(test, 1, data(5, 1000), 5);
+	/* Only the first of them began as low. */
+	for (i = 0; serve(test) != 5; i++)
+		;
+	KUNIT_EXPECT_LE(test, i, 4U);
+}
+
+/* The begin of flow @id is heard from @station. Return: whether its next packet is an answer. */
+static bool is_answer(struct kunit *test, u32 id, struct tcp_segment heard, u64 station, u32 age)
+{
+	struct lasack_queue *q = test->priv;
+
+	hear(test, heard, station);
+	lasack_observer_of_flow(q->observer, &heard.key, station)->heard -= age;
+	add_to(test, 1, data(id, 1000), id);
+	return known(q, id)->solicited;
+}
+
+/* So many connections are heard that each counter is fresh. They are no others' questions. */
+static void questions_of_others(struct kunit *test)
+{
+	struct tcp_segment syn = data(9, 0);
+	u32 i;
+
+	begin_hearing(test);
+	syn.syn = 1;
+	for (i = 0; i < 1 << 16; i++) {
+		syn.key.port[1] = cpu_to_be16(1000);
+		syn.key.port[0] = cpu_to_be16(i);
+		hear(test, syn, OTHER);
+	}
+	for (i = 1; i < 500; i++) {
+		add_to(test, 1, data(i, 1000), i);
+		KUNIT_EXPECT_FALSE(test, known(test->priv, i)->solicited);
+	}
+}
+
+/* Datagrams that come in are a question, those that only go out are not. */
+static void datagrams_ask(struct kunit *test)
+{
+	struct tcp_segment asked = datagram(9, 500), unasked = datagram(17, 500);
+	struct tcp_segment ping = datagram(25, 500);
+
+	begin_hearing(test);
+	comes_in(test, asked);
+	add_to(test, 1, asked, 9);
+	add_to(test, 1, unasked, 17);
+	ping.key.protocol = IPPROTO_ICMP;
+	comes_in(test, ping);
+	add_to(test, 1, ping, 25);
+	KUNIT_EXPECT_FALSE(test, lasack_queue_flow(test->priv, &ping)->solicited);
+	KUNIT_EXPECT_TRUE(test, lasack_queue_flow(test->priv, &asked)->solicited);
+	KUNIT_EXPECT_FALSE(test, lasack_queue_flow(test->priv, &unasked)->solicited);
+}
+
+/* Is a packet of connection 1 to @station an answer? It is not sent. */
+static bool is_answered(struct kunit *test, u64 station)
+{
+	struct tcp_segment seg = data(1, 0);
+	struct lasack_queue *q = test->priv;
+
+	return lasack_observer_answer(q->observer, &seg.key, station);
+}
+
+/* One SYN has one answer, whatever ACKs give back: nobody answers again and again. */
+static void questions_are_used_up(struct kunit *test)
+{
+	struct tcp_segment syn = data(1, 0);
+	struct lasack_queue *q;
+
+	begin_hearing(test);
+	q = test->priv;
+	syn.syn = 1;
+	hear(test, syn, STATION);
+	KUNIT_EXPECT_FALSE(test, is_answered(test, OTHER));
+	KUNIT_EXPECT_TRUE(test, is_answered(test, STATION));
+	lasack_observer_return(q->observer, &syn.key, STATION, 1);
+	KUNIT_EXPECT_FALSE(test, is_answered(test, STATION));
+}
+
+/* Nothing that steps back and forth makes a question seem new. */
+static void questions_grow_old(struct kunit *test)
+{
+	struct tcp_segment syn = data(1, 0);
+	struct lasack_queue *q;
+
+	begin_hearing(test);
+	q = test->priv;
+	syn.syn = 1;
+	hear(test, syn, STATION);
+	lasack_observer_of_flow(q->observer, &syn.key, STATION)->heard -= 4 * HZ;
+	lasack_observer_return(q->observer, &syn.key, STATION, 0);
+	KUNIT_EXPECT_FALSE(test, is_answered(test, STATION));
+}
+
+/*
+ * A station's address is chosen so that it differs from another's in high bits only: its SYNs are
+ * not the other's. (With the address outside of the keyed hash, one in 30 was.)
+ */
+static void questions_in_anothers_name(struct kunit *test)
+{
+	struct tcp_segment syn;
+	u32 i;
+
+	begin_hearing(test);
+	hear_anything(test);
+	for (i = 1; i <= 500; i++) {
+		syn = data(i, 0);
+		syn.syn = 1;
+		hear(test, syn, STATION ^ (0x48c9ULL << 32));
+		add_to(test, 1, data(i, 1000), i);
+		KUNIT_EXPECT_FALSE(test, known(test->priv, i)->solicited);
+	}
+}
+
+#if IS_ENABLED(CONFIG_NETFILTER_INGRESS) && IS_ENABLED(CONFIG_CFG80211)
+/* A laptop hears its access point only, which sends what anybody asks. */
+static void questions_to_an_access_point(struct kunit *test)
+{
+	struct net_device *dev = kunit_kzalloc(test, sizeof(*dev), GFP_KERNEL);
+	struct wireless_dev *wdev = kunit_kzalloc(test, sizeof(*wdev), GFP_KERNEL);
+	struct tcp_segment syn = data(1, 0);
+	struct lasack_queue *q;
+
+	KUNIT_ASSERT_NOT_NULL(test, dev);
+	KUNIT_ASSERT_NOT_NULL(test, wdev);
+	begin_hearing(test);
+	q = test->priv;
+	syn.syn = 1;
+	dev->ieee80211_ptr = wdev;
+	q->observer->hook.dev = dev;
+	wdev->iftype = NL80211_IFTYPE_STATION;
+	hear(test, syn, STATION);
+	KUNIT_EXPECT_FALSE(test, is_answered(test, STATION));
+	wdev->iftype = NL80211_IFTYPE_AP;
+	KUNIT_EXPECT_TRUE(test, is_answered(test, STATION));
+}
+#else
+static void questions_to_an_access_point(struct kunit *test)
+{
+	kunit_skip(test, "this kernel has no Wi-Fi");
+}
+#endif
+
+/* Ten packets of transfer @id, which has none. */
+static void add_ten(struct kunit *test, u32 id)
+{
+	u32 i;
+
+	for (i = 0; i < 10; i++)
+		add_to(test, 1, data(1000 + id, 1000), FIRST + id);
+}
+
+/* Transfer @id is asked for. */
+static void ask(struct kunit *test, u32 id)
+{
+	struct tcp_segment syn = data(1000 + id, 0);
+
+	syn.syn = 1;
+	hear(test, syn, STATION);
+}
+
+struct call_case {
+	u32	rate;		/* that the link takes, bytes/s */
+	u32	transfers;	/* of 40 kB, ten at a time, which come ten packets at a time */
+	bool	download;	/* there is an old one, too */
+	bool	early;		/* the transfers began before, with a packet each */
+};
+
+/*
+ * A station calls, 172 bytes each 20 ms, and 20 s later the transfers come. Return: for how long a
+ * packet of the call waits at most then, ms.
+ */
+static u32 call_waits_ms(struct kunit *test, struct call_case c)
+{
+	const u64 each = 20 * NSEC_PER_MSEC, begin = 1000 * each;
+	u8 *left = kunit_kzalloc(test, c.transfers, GFP_KERNEL);
+	u32 id, active = 0, said = 0, heard = 0, mark, i;
+	u64 now = 0, longest = 0;
+	struct lasack_queue *q;
+
+	KUNIT_ASSERT_NOT_NULL(test, left);
+	begin_hearing(test);
+	hear_anything(test);
+	q = test->priv;
+	q->overhead = 640;
+	for (i = 0; c.download && i < 2; i++)
+		add_to(test, 1, data(1, 1000), 1);
+	for (id = 0; id < c.transfers; id++) {
+		left[id] = 40;
+		if (!c.early)
+			continue;
+		ask(test, id);
+		add_to(test, 1, data(1000 + id, 1000), FIRST + id);
+		left[id]++;
+	}
+	id = 0;
+	while (id < c.transfers || active) {
+		for (; now >= said * each; said++) {
+			comes_in(test, datagram(17, 172));
+			add_to(test, 1, datagram(17, 172), CALL);
+		}
+		for (; now >= begin && id < c.transfers && active < 10; active++, id++) {
+			if (!c.early)
+				ask(test, id);
+			add_ten(test, id);
+		}
+		mark = serve(test);
+		now = mark ? now + div_u64((mark == CALL ? 300 : 1100) * NSEC_PER_SEC, c.rate) :
+			     said * each;
+		lasack_queue_advance(q, now);
+		if (mark == CALL && heard++ * each >= begin)
+			longest = max(longest, now - (heard - 1) * each);
+		if (mark == 1)
+			add_to(test, 1, data(1, 1000), 1);
+		if (mark < FIRST || --left[mark - FIRST] % 10 || now < begin)
+			continue;
+		if (left[mark - FIRST])
+			add_ten(test, mark - FIRST);
+		else
+			active--;
+	}
+	return div_u64(longest, NSEC_PER_MSEC);
+}
+
+/*
+ * A call costs 812 bytes each 20 ms, 40 kB/s. Each of eleven flows, or twelve with a download, has
+ * as much at 500 kB/s. So the call waits for no more than a few packets of each: three of twelve
+ * are 80 ms, or 16 ms at five times the rate.
+ */
+static void expect_no_delay_of_a_call(struct kunit *test, bool early)
+{
+	struct call_case slow = { .rate = 500000, .transfers = 500, .early = early };
+	struct call_case fast = { .rate = 2500000, .transfers = 700, .early = early };
+
+	KUNIT_EXPECT_LE(test, call_waits_ms(test, slow), 80U);
+	KUNIT_EXPECT_LE(test, call_waits_ms(test, fast), 16U);
+	slow.download = true;
+	fast.download = true;
+	KUNIT_EXPECT_LE(test, call_waits_ms(test, slow), 80U);
+	KUNIT_EXPECT_LE(test, call_waits_ms(test, fast), 16U);
+}
+
+static void questions_do_not_delay_a_call(struct kunit *test)
+{
+	expect_no_delay_of_a_call(test, false);
+}
+
+/* Nor do old questions, whose answers come all at once. */
+static void old_questions_do_not_delay_a_call(struct kunit *test)
+{
+	expect_no_delay_of_a_call(test, true);
+}
+
+static void questions_only(struct kunit *test)
+{
+	struct tcp_segment syn[6];
+	u32 i;
+
+	begin_hearing(test);
+	for (i = 1; i < ARRAY_SIZE(syn); i++) {
+		syn[i] = data(i, 0);
+		syn[i].syn = 1;
+	}
+	syn[2].ack = 1;
+	KUNIT_EXPECT_TRUE(test, is_answer(test, 1, syn[1], STATION, 0));
+	KUNIT_EXPECT_FALSE(test, is_answer(test, 2, syn[2], STATION, 0));
+	KUNIT_EXPECT_FALSE(test, is_answer(test, 3, syn[3], OTHER, 0));
+	KUNIT_EXPECT_TRUE(test, is_answer(test, 4, syn[4], STATION, 3 * HZ));
+	KUNIT_EXPECT_FALSE(test, is_answer(test, 5, syn[5], STATION, 4 * HZ));
+	KUNIT_EXPECT_FALSE(test, is_answer(test, 6, data(6, 1), STATION, 0));
+	KUNIT_EXPECT_FALSE(test, is_answer(test, 7, ack(7, 1), STATION, 0));
+}
+
+static struct kunit_case lasack_question_test_cases[] = {
+	KUNIT_CASE(questions_are_answered_first),
+	KUNIT_CASE(questions_do_not_wait_for_a_flood),
+	KUNIT_CASE(questions_of_others),
+	KUNIT_CASE(datagrams_ask),
+	KUNIT_CASE(questions_are_used_up),
+	KUNIT_CASE(questions_grow_old),
+	KUNIT_CASE(questions_in_anothers_name),
+	KUNIT_CASE(questions_to_an_access_point),
+	KUNIT_CASE(questions_do_not_delay_a_call),
+	KUNIT_CASE(old_questions_do_not_delay_a_call),
+	KUNIT_CASE(questions_only),
+	{}
+};
+
+static struct kunit_suite lasack_question_test_suite = {
+	.name = "lasack_question",
+	.init = observe_test_init,
+	.exit = observe_test_exit,
+	.test_cases = lasack_question_test_cases,
+};
+
+kunit_test_suite(lasack_question_test_suite);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("KUnit suite of what stations ask of LAS-ACK");
