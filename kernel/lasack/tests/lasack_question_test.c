@@ -40,7 +40,8 @@ static void begin_transfer(struct kunit *test, u32 id, bool asked, u32 packets)
 
 /*
  * One old download of a station always has data, and so have its short transfers, of 20 kB each.
- * First come the 24 MiB that may come at once, with a SYN-ACK for each 20 packets. Return: in 3000 services, those of the short ones.
+ * First come the 24 MiB that may come at once, with a SYN-ACK for each 20 packets. Return: in 3000
+ * services, those of the short ones.
  */
 static u32 served_short(struct kunit *test, bool asked)
 {
