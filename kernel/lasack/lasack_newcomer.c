@@ -20,7 +20,7 @@
  * Many short transfers ask for more than that, and where they do not get it, more and more of them
  * wait. What a station was heard to ask for is no flood from elsewhere. Its sum rises by a smaller
  * part still, so it has the service of LASACK_SOLICITED_SHARES flows of this station. A flood does
- * not raise this sum.
+ * not raise this sum. During a call of the station it has LASACK_OPENED_SHARES beside the call.
  *
  * A flow that pauses saves up nothing: its sum is raised to LASACK_LAG below the largest. That of
  * a station is raised to LASACK_STATION_LAG below it. Else a station whose transfers are short
@@ -79,13 +79,47 @@ void lasack_account_begin(const struct lasack_queue *q, struct lasack_level *lev
 	account->credit = LASACK_CREDIT;
 }
 
-/*
- * Who sends little, such as a call, has an empty queue after each packet. What its station asks for
- * does not come before it: so much would, one after another.
+/**
+ * lasack_call_note() - a flow's last packet has been sent
+ * @q: the queue
+ * @flow: the flow
+ *
+ * Who sends little has an empty queue after each packet, or each frame of a video. So does a short
+ * transfer, but a call's station sends as well. Old downloads of TCP are often empty, too, so only
+ * datagrams are a call.
  */
-static u64 lasack_solicited_floor(const struct lasack_flow *flow, const struct lasack_level *level)
+void lasack_call_note(struct lasack_queue *q, const struct lasack_flow *flow)
 {
-	return flow->solicited && level->sparse ? level->current_sum : 0;
+	struct lasack_level *level;
+
+	if (!lasack_has_station(q, flow) || flow->shared ||
+	    flow->entry.key.protocol == IPPROTO_TCP ||
+	    (flow->account.credit && flow->received < flow->sent / LASACK_CALL_PART))
+		return;
+	level = lasack_flow_level(q, flow);
+	if (q->time - level->call_at >= LASACK_CALL_AGE)
+		level->call = 0;
+	level->call = max(level->call, flow->account.sum);
+	level->call_at = q->time;
+}
+
+/*
+ * What its station asks for does not come before a call: so much would, one after another. It has
+ * three shares beside the call, or the call would wait where many transfers run. Nor does it come
+ * before an old flow that has one packet at a time.
+ */
+static u64 lasack_solicited_floor(const struct lasack_queue *q, const struct lasack_flow *flow,
+				  struct lasack_level *level)
+{
+	u64 floor = level->sparse ? level->current_sum : 0;
+
+	if (!flow->solicited)
+		return 0;
+	if (q->time - level->call_at >= LASACK_CALL_AGE)
+		return floor;
+	level->beside = clamp(level->beside, level->call,
+			      lasack_sum_plus(q, level->call, LASACK_CREDIT));
+	return max(floor, level->beside);
 }
 
 /* The flow has a credit, and begins at the @common sum. */
@@ -94,7 +128,7 @@ static void lasack_flow_begin_at(const struct lasack_queue *q, struct lasack_lev
 {
 	*common = max(*common, lasack_sum_minus(q, level->high, LASACK_LAG));
 	flow->account.sum = max(lasack_common_sum(q, level, *common),
-				lasack_solicited_floor(flow, level));
+				lasack_solicited_floor(q, flow, level));
 	flow->account.credit = LASACK_CREDIT;
 }
 
@@ -345,7 +379,7 @@ void lasack_flow_begin(struct lasack_queue *q, struct lasack_flow *flow,
 		lasack_flow_begin_anew(q, flow);
 	} else {
 		common = max(*lasack_flow_common(flow, level, &shares),
-			     lasack_solicited_floor(flow, level));
+			     lasack_solicited_floor(q, flow, level));
 		lasack_account_resume(q, &flow->account, lasack_flow_floor(q, flow, level), common);
 	}
 	flow->is_new = 0;
@@ -374,9 +408,14 @@ void lasack_flow_admit_newcomer(struct lasack_queue *q, struct lasack_flow *flow
 	struct lasack_level *level = lasack_flow_level(q, flow);
 	struct lasack_station *station;
 	u64 weight, *common;
-	u32 shares;
+	u32 shares, part;
 
 	common = lasack_flow_common(flow, level, &shares);
+	if (flow->solicited) {
+		part = min_t(u32, bytes, flow->account.credit);
+		level->beside = lasack_sum_plus(q, level->beside,
+						DIV_ROUND_UP(part, LASACK_OPENED_SHARES));
+	}
 	lasack_account_admit(q, level, common, shares, &flow->account, bytes, ahead);
 	if (!lasack_has_station(q, flow))
 		return;

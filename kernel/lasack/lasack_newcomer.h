@@ -11,6 +11,10 @@
 #define LASACK_OPENED_SHARES	3
 /* And so do all that their stations asked for. */
 #define LASACK_SOLICITED_SHARES	24
+/* For so long a flow whose queue became empty is a call: a second, in the queue's time. */
+#define LASACK_CALL_AGE	((u32)(1ULL * NSEC_PER_SEC >> FLOW_TIME_SHIFT))
+/* As long as it is new, it is one if its station sends at least this part of what it gets. */
+#define LASACK_CALL_PART	8
 /*
  * A flow that has paused: its sum is at most so many bytes below the largest, or no less than the
  * largest was a second ago, within the second distance.
@@ -25,6 +29,7 @@ void lasack_account_begin(const struct lasack_queue *q, struct lasack_level *lev
 void lasack_flow_begin_anew(struct lasack_queue *q, struct lasack_flow *flow);
 void lasack_flow_begin(struct lasack_queue *q, struct lasack_flow *flow,
 		       const struct sk_buff *skb);
+void lasack_call_note(struct lasack_queue *q, const struct lasack_flow *flow);
 void lasack_flow_opened(struct lasack_queue *q, struct lasack_flow *flow);
 void lasack_flow_admit_newcomer(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes,
 				bool waits);

@@ -56,6 +56,15 @@ static inline void hear_anything(struct kunit *test)
 	hear(test, ack(3, 1), OTHER);
 }
 
+/* The station begins connection @id. */
+static inline void ask(struct kunit *test, u32 id)
+{
+	struct tcp_segment syn = data(id, 0);
+
+	syn.syn = 1;
+	hear(test, syn, STATION);
+}
+
 /* A datagram of flow @id, up or down. */
 static inline struct tcp_segment datagram(u32 id, u32 payload)
 {

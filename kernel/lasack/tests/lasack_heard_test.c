@@ -352,6 +352,71 @@ static void heard_by_the_hook(struct kunit *test)
 	kfree_skb(out);
 }
 
+/* Is a packet of connection 1 to @station an answer? It is not sent. */
+static bool is_answered(struct kunit *test, u64 station)
+{
+	struct tcp_segment seg = data(1, 0);
+	struct lasack_queue *q = test->priv;
+
+	return lasack_observer_answer(q->observer, &seg.key, station);
+}
+
+/* One SYN has one answer, whatever ACKs give back: nobody answers again and again. */
+static void questions_are_used_up(struct kunit *test)
+{
+	struct tcp_segment seg = data(1, 0);
+	struct lasack_queue *q;
+
+	begin_hearing(test);
+	q = test->priv;
+	ask(test, 1);
+	KUNIT_EXPECT_FALSE(test, is_answered(test, OTHER));
+	KUNIT_EXPECT_TRUE(test, is_answered(test, STATION));
+	lasack_observer_return(q->observer, &seg.key, STATION, 1);
+	KUNIT_EXPECT_FALSE(test, is_answered(test, STATION));
+}
+
+/* Nothing that steps back and forth makes a question seem new. */
+static void questions_grow_old(struct kunit *test)
+{
+	struct tcp_segment seg = data(1, 0);
+	struct lasack_queue *q;
+
+	begin_hearing(test);
+	q = test->priv;
+	ask(test, 1);
+	lasack_observer_of_flow(q->observer, &seg.key, STATION)->heard -= 4 * HZ;
+	lasack_observer_return(q->observer, &seg.key, STATION, 0);
+	KUNIT_EXPECT_FALSE(test, is_answered(test, STATION));
+}
+
+#if IS_ENABLED(CONFIG_NETFILTER_INGRESS) && IS_ENABLED(CONFIG_CFG80211)
+/* A laptop hears its access point only, which sends what anybody asks. */
+static void questions_to_an_access_point(struct kunit *test)
+{
+	struct net_device *dev = kunit_kzalloc(test, sizeof(*dev), GFP_KERNEL);
+	struct wireless_dev *wdev = kunit_kzalloc(test, sizeof(*wdev), GFP_KERNEL);
+	struct lasack_queue *q;
+
+	KUNIT_ASSERT_NOT_NULL(test, dev);
+	KUNIT_ASSERT_NOT_NULL(test, wdev);
+	begin_hearing(test);
+	q = test->priv;
+	dev->ieee80211_ptr = wdev;
+	q->observer->hook.dev = dev;
+	wdev->iftype = NL80211_IFTYPE_STATION;
+	ask(test, 1);
+	KUNIT_EXPECT_FALSE(test, is_answered(test, STATION));
+	wdev->iftype = NL80211_IFTYPE_AP;
+	KUNIT_EXPECT_TRUE(test, is_answered(test, STATION));
+}
+#else
+static void questions_to_an_access_point(struct kunit *test)
+{
+	kunit_skip(test, "this kernel has no Wi-Fi");
+}
+#endif
+
 static struct kunit_case lasack_heard_cases[] = {
 	KUNIT_CASE(heard_data_is_charged),
 	KUNIT_CASE(heard_forgery_costs_nothing),
@@ -370,6 +435,9 @@ static struct kunit_case lasack_heard_cases[] = {
 	KUNIT_CASE(heard_from_the_middle),
 	KUNIT_CASE(heard_upload_is_no_question),
 	KUNIT_CASE(heard_by_the_hook),
+	KUNIT_CASE(questions_are_used_up),
+	KUNIT_CASE(questions_grow_old),
+	KUNIT_CASE(questions_to_an_access_point),
 	{}
 };
 

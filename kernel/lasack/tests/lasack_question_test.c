@@ -15,15 +15,6 @@
 #define CALL	3			/* of a call */
 #define FIRST	10			/* of the first of many transfers */
 
-/* The station begins connection @id. */
-static void ask(struct kunit *test, u32 id)
-{
-	struct tcp_segment syn = data(id, 0);
-
-	syn.syn = 1;
-	hear(test, syn, STATION);
-}
-
 /* Connection @id begins; if @asked, its station sent a SYN. Then it has @packets that wait. */
 static void begin_transfer(struct kunit *test, u32 id, bool asked, u32 packets)
 {
@@ -151,44 +142,6 @@ static void datagrams_ask(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, lasack_queue_flow(test->priv, &unasked)->solicited);
 }
 
-/* Is a packet of connection 1 to @station an answer? It is not sent. */
-static bool is_answered(struct kunit *test, u64 station)
-{
-	struct tcp_segment seg = data(1, 0);
-	struct lasack_queue *q = test->priv;
-
-	return lasack_observer_answer(q->observer, &seg.key, station);
-}
-
-/* One SYN has one answer, whatever ACKs give back: nobody answers again and again. */
-static void questions_are_used_up(struct kunit *test)
-{
-	struct tcp_segment seg = data(1, 0);
-	struct lasack_queue *q;
-
-	begin_hearing(test);
-	q = test->priv;
-	ask(test, 1);
-	KUNIT_EXPECT_FALSE(test, is_answered(test, OTHER));
-	KUNIT_EXPECT_TRUE(test, is_answered(test, STATION));
-	lasack_observer_return(q->observer, &seg.key, STATION, 1);
-	KUNIT_EXPECT_FALSE(test, is_answered(test, STATION));
-}
-
-/* Nothing that steps back and forth makes a question seem new. */
-static void questions_grow_old(struct kunit *test)
-{
-	struct tcp_segment seg = data(1, 0);
-	struct lasack_queue *q;
-
-	begin_hearing(test);
-	q = test->priv;
-	ask(test, 1);
-	lasack_observer_of_flow(q->observer, &seg.key, STATION)->heard -= 4 * HZ;
-	lasack_observer_return(q->observer, &seg.key, STATION, 0);
-	KUNIT_EXPECT_FALSE(test, is_answered(test, STATION));
-}
-
 /*
  * A station's address is chosen so that it differs from another's in high bits only: its SYNs are
  * not the other's. (With the address outside of the keyed hash, one in 30 was.)
@@ -209,33 +162,6 @@ static void questions_in_anothers_name(struct kunit *test)
 	}
 }
 
-#if IS_ENABLED(CONFIG_NETFILTER_INGRESS) && IS_ENABLED(CONFIG_CFG80211)
-/* A laptop hears its access point only, which sends what anybody asks. */
-static void questions_to_an_access_point(struct kunit *test)
-{
-	struct net_device *dev = kunit_kzalloc(test, sizeof(*dev), GFP_KERNEL);
-	struct wireless_dev *wdev = kunit_kzalloc(test, sizeof(*wdev), GFP_KERNEL);
-	struct lasack_queue *q;
-
-	KUNIT_ASSERT_NOT_NULL(test, dev);
-	KUNIT_ASSERT_NOT_NULL(test, wdev);
-	begin_hearing(test);
-	q = test->priv;
-	dev->ieee80211_ptr = wdev;
-	q->observer->hook.dev = dev;
-	wdev->iftype = NL80211_IFTYPE_STATION;
-	ask(test, 1);
-	KUNIT_EXPECT_FALSE(test, is_answered(test, STATION));
-	wdev->iftype = NL80211_IFTYPE_AP;
-	KUNIT_EXPECT_TRUE(test, is_answered(test, STATION));
-}
-#else
-static void questions_to_an_access_point(struct kunit *test)
-{
-	kunit_skip(test, "this kernel has no Wi-Fi");
-}
-#endif
-
 /* Ten packets of transfer @id, which has none. */
 static void add_ten(struct kunit *test, u32 id)
 {
@@ -247,55 +173,77 @@ static void add_ten(struct kunit *test, u32 id)
 
 struct call_case {
 	u32	rate;		/* that the link takes, bytes/s */
-	u32	transfers;	/* of 40 kB, ten at a time, which come ten packets at a time */
+	u32	transfers;	/* of 40 kB, which come ten packets at a time */
+	u32	active;		/* so many at a time */
+	u32	packets;	/* of the call at a time, */
+	u32	payload;	/* bytes each, */
+	u32	each_us;	/* so often */
+	bool	late;		/* it begins a second after the transfers, not 20 s before */
 	bool	download;	/* there is an old one, too */
 	bool	early;		/* the transfers began before, with a packet each */
 };
 
-/*
- * A station calls, 172 bytes each 20 ms, and 20 s later the transfers come. Return: for how long a
- * packet of the call waits at most then, ms.
- */
-static u32 call_waits_ms(struct kunit *test, struct call_case c)
-{
-	const u64 each = 20 * NSEC_PER_MSEC, begin = 1000 * each;
-	u8 *left = kunit_kzalloc(test, c.transfers, GFP_KERNEL);
-	u32 id, active = 0, said = 0, heard = 0, mark, i;
-	u64 now = 0, longest = 0;
-	struct lasack_queue *q;
+#define AUDIO	.packets = 1, .payload = 172, .each_us = 20000
+#define VIDEO	.packets = 5, .payload = 1000, .each_us = 33333
 
-	KUNIT_ASSERT_NOT_NULL(test, left);
+/* The begin of a call and transfers: the old download, and what begins early. */
+static void begin_call(struct kunit *test, struct call_case c, u8 *left)
+{
+	struct lasack_queue *q;
+	u32 i;
+
 	begin_hearing(test);
 	hear_anything(test);
 	q = test->priv;
 	q->overhead = 640;
 	for (i = 0; c.download && i < 2; i++)
 		add_to(test, 1, data(1, 1000), 1);
-	for (id = 0; id < c.transfers; id++) {
-		left[id] = 40;
+	for (i = 0; i < c.transfers; i++) {
+		left[i] = 40;
 		if (!c.early)
 			continue;
-		ask(test, 1000 + id);
-		add_to(test, 1, data(1000 + id, 1000), FIRST + id);
-		left[id]++;
+		ask(test, 1000 + i);
+		add_to(test, 1, data(1000 + i, 1000), FIRST + i);
+		left[i]++;
 	}
-	id = 0;
+}
+
+/*
+ * A station calls, and the transfers come. Return: for how long a packet of the call waits at most
+ * while they are there, ms.
+ */
+static u32 call_waits_ms(struct kunit *test, struct call_case c)
+{
+	const u64 each = c.each_us * NSEC_PER_USEC, begin = 20ULL * NSEC_PER_SEC;
+	const u64 first = c.late ? begin + NSEC_PER_SEC : 0;
+	u8 *left = kunit_kzalloc(test, c.transfers, GFP_KERNEL);
+	u32 id = 0, active = 0, said = 0, heard = 0, mark, i;
+	u64 now = 0, longest = 0, at;
+
+	KUNIT_ASSERT_NOT_NULL(test, left);
+	begin_call(test, c, left);
 	while (id < c.transfers || active) {
-		for (; now >= said * each; said++) {
-			comes_in(test, datagram(17, 172));
-			add_to(test, 1, datagram(17, 172), CALL);
+		for (; now >= first + said * each; said++) {
+			comes_in(test, datagram(17, c.payload));
+			for (i = 0; i < c.packets; i++)
+				add_to(test, 1, datagram(17, c.payload), CALL);
 		}
-		for (; now >= begin && id < c.transfers && active < 10; active++, id++) {
+		for (; now >= begin && id < c.transfers && active < c.active; active++, id++) {
 			if (!c.early)
 				ask(test, 1000 + id);
 			add_ten(test, id);
 		}
 		mark = serve(test);
-		now = mark ? now + div_u64((mark == CALL ? 300 : 1100) * NSEC_PER_SEC, c.rate) :
-			     said * each;
-		lasack_queue_advance(q, now);
-		if (mark == CALL && heard++ * each >= begin)
-			longest = max(longest, now - (heard - 1) * each);
+		if (mark)
+			now += div_u64(((mark == CALL ? c.payload : 1000) + 100) * NSEC_PER_SEC,
+				       c.rate);
+		else
+			now = now < begin ? min(begin, first + said * each) : first + said * each;
+		lasack_queue_advance(test->priv, now);
+		if (mark == CALL) {
+			at = first + heard++ / c.packets * each;
+			longest = at < begin ? 0 : max(longest, now - at);
+		}
 		if (mark == 1)
 			add_to(test, 1, data(1, 1000), 1);
 		if (mark < FIRST || --left[mark - FIRST] % 10 || now < begin)
@@ -305,7 +253,9 @@ static u32 call_waits_ms(struct kunit *test, struct call_case c)
 		else
 			active--;
 	}
-	return div_u64(longest, NSEC_PER_MSEC);
+	/* It has waited as long if it was never served. */
+	at = first + heard / c.packets * each;
+	return div_u64(max(longest, now > at ? now - at : 0), NSEC_PER_MSEC);
 }
 
 /*
@@ -315,9 +265,11 @@ static u32 call_waits_ms(struct kunit *test, struct call_case c)
  */
 static void expect_no_delay_of_a_call(struct kunit *test, bool early)
 {
-	struct call_case slow = { .rate = 500000, .transfers = 500, .early = early };
-	struct call_case fast = { .rate = 2500000, .transfers = 700, .early = early };
+	struct call_case slow = { AUDIO, .rate = 500000, .transfers = 500, .active = 10 };
+	struct call_case fast = { AUDIO, .rate = 2500000, .transfers = 700, .active = 10 };
 
+	slow.early = early;
+	fast.early = early;
 	KUNIT_EXPECT_LE(test, call_waits_ms(test, slow), 80U);
 	KUNIT_EXPECT_LE(test, call_waits_ms(test, fast), 16U);
 	slow.download = true;
@@ -335,6 +287,106 @@ static void questions_do_not_delay_a_call(struct kunit *test)
 static void old_questions_do_not_delay_a_call(struct kunit *test)
 {
 	expect_no_delay_of_a_call(test, true);
+}
+
+/*
+ * Nor many at a time. All transfers together have three shares. A packet of the call and three of
+ * theirs are 3572 bytes, 7.1 ms of 500 kB/s. The call waits for no more than three such rounds.
+ */
+static void many_questions_do_not_delay_a_call(struct kunit *test)
+{
+	struct call_case c = { AUDIO, .rate = 500000, .transfers = 500, .active = 30 };
+
+	KUNIT_EXPECT_LE(test, call_waits_ms(test, c), 22U);
+	c.rate = 2500000;
+	c.active = 60;
+	KUNIT_EXPECT_LE(test, call_waits_ms(test, c), 5U);
+}
+
+/*
+ * Nor a video call, of five packets a frame: with those of three shares they take 20 times 1100
+ * bytes, 9 ms of 2.5 MB/s. Nor with a download, which has one more.
+ */
+static void questions_do_not_delay_a_video_call(struct kunit *test)
+{
+	struct call_case c = { VIDEO, .rate = 2500000, .transfers = 500, .active = 10 };
+
+	KUNIT_EXPECT_LE(test, call_waits_ms(test, c), 9U);
+	c.active = 3;
+	KUNIT_EXPECT_LE(test, call_waits_ms(test, c), 9U);
+	c.download = true;
+	KUNIT_EXPECT_LE(test, call_waits_ms(test, c), 11U);
+}
+
+/*
+ * A call that begins while they run waits for those that wait already: ten times ten packets, 44
+ * ms of 2.5 MB/s, or 220 ms of 500 kB/s. A packet is under way, too.
+ */
+static void questions_do_not_delay_a_later_call(struct kunit *test)
+{
+	struct call_case fast = { AUDIO, .rate = 2500000, .transfers = 500, .active = 10 };
+	struct call_case slow = { AUDIO, .rate = 500000, .transfers = 500, .active = 10 };
+	struct call_case video = { VIDEO, .rate = 2500000, .transfers = 500, .active = 10 };
+
+	fast.late = true;
+	slow.late = true;
+	video.late = true;
+	KUNIT_EXPECT_LE(test, call_waits_ms(test, fast), 45U);
+	KUNIT_EXPECT_LE(test, call_waits_ms(test, slow), 223U);
+	/* A frame of five shares what waits already with ten others. */
+	KUNIT_EXPECT_LE(test, call_waits_ms(test, video), 45U + 9U);
+}
+
+/* Flow @id of datagrams sends @packets one by one; its station sends @up bytes for each. */
+static u64 sum_of_datagrams(struct kunit *test, u32 id, u32 packets, u32 up)
+{
+	struct tcp_segment seg = datagram(id, 1000);
+
+	while (packets--) {
+		comes_in(test, datagram(id, up));
+		add_to(test, 1, seg, CALL);
+		KUNIT_EXPECT_EQ(test, serve(test), (u32)CALL);
+	}
+	return lasack_queue_flow(test->priv, &seg)->account.sum;
+}
+
+/* Connection @id begins now. Return: its sum. */
+static u64 sum_of_question(struct kunit *test, u32 id)
+{
+	ask(test, id);
+	add_to(test, 1, data(id, 1000), FIRST);
+	KUNIT_EXPECT_EQ(test, serve(test), (u32)FIRST);
+	return known(test->priv, id)->account.sum - 1000;
+}
+
+/* The one that had less was served last, but a question does not come before the other either. */
+static void questions_come_before_none_of_two_calls(struct kunit *test)
+{
+	u64 more, less;
+
+	begin_hearing(test);
+	hear_anything(test);
+	sum_of_datagrams(test, 25, 200, 1000);
+	more = sum_of_datagrams(test, 17, 500, 1000);
+	less = sum_of_datagrams(test, 25, 1, 1000);
+	KUNIT_EXPECT_LT(test, less, more);
+	KUNIT_EXPECT_GE(test, sum_of_question(test, 1), more);
+	/* Both are silent for a second. */
+	lasack_queue_advance(test->priv, 2ULL * NSEC_PER_SEC);
+	KUNIT_EXPECT_LT(test, sum_of_question(test, 2), more);
+}
+
+/* A page over QUIC is no call: its station hardly sends. Once it is no page any more, it may be. */
+static void questions_come_before_a_page(struct kunit *test)
+{
+	u64 page;
+
+	begin_hearing(test);
+	hear_anything(test);
+	page = sum_of_datagrams(test, 17, 40, 100);
+	KUNIT_EXPECT_LT(test, sum_of_question(test, 1), page);
+	page = sum_of_datagrams(test, 17, 40, 100);
+	KUNIT_EXPECT_GE(test, sum_of_question(test, 2), page);
 }
 
 static void questions_only(struct kunit *test)
@@ -362,12 +414,14 @@ static struct kunit_case lasack_question_test_cases[] = {
 	KUNIT_CASE(questions_do_not_wait_for_a_flood),
 	KUNIT_CASE(questions_of_others),
 	KUNIT_CASE(datagrams_ask),
-	KUNIT_CASE(questions_are_used_up),
-	KUNIT_CASE(questions_grow_old),
 	KUNIT_CASE(questions_in_anothers_name),
-	KUNIT_CASE(questions_to_an_access_point),
 	KUNIT_CASE(questions_do_not_delay_a_call),
 	KUNIT_CASE(old_questions_do_not_delay_a_call),
+	KUNIT_CASE(many_questions_do_not_delay_a_call),
+	KUNIT_CASE(questions_do_not_delay_a_video_call),
+	KUNIT_CASE(questions_do_not_delay_a_later_call),
+	KUNIT_CASE(questions_come_before_none_of_two_calls),
+	KUNIT_CASE(questions_come_before_a_page),
 	KUNIT_CASE(questions_only),
 	{}
 };
