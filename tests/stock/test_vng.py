@@ -73,6 +73,8 @@ def environment(stock_kernel: DistroKernel, tmp_path: Path) -> dict[str, str]:
 
 
 def test_the_commands_of_the_page(environment: dict[str, str], tmp_path: Path) -> None:
+    if Path("/var/tmp") in REPOSITORY.parents:
+        pytest.skip("the guest of vng has an empty /var/tmp: run this from a checkout elsewhere")
     (commands,) = COMMANDS.findall(PAGE.read_text())
     log = tmp_path / "log"
     make.run(["sh", "-ec", commands], log, REPOSITORY, environment)
