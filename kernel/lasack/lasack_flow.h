@@ -29,8 +29,8 @@ struct lasack_level {
 	u64	high_was[2];	/* high, when it was looked at last, and the time before; or 0 */
 	u32	looked_at;	/* the queue's time */
 	bool	sparse;		/* the one that was served last had but one packet */
-	u32	call_at;	/* when a call was served last: the queue's time */
-	u64	call;		/* the largest sum that one had lately */
+	u32	call_at;	/* when the call below was served last: the queue's time */
+	u64	call;		/* the sum of a call, the largest that one had lately */
 	u64	beside;		/* likewise as opened, of what was asked for during a call */
 };
 

@@ -79,34 +79,47 @@ void lasack_account_begin(const struct lasack_queue *q, struct lasack_level *lev
 	account->credit = LASACK_CREDIT;
 }
 
+/* Its station sends as well, and more than it takes to ask for a page. */
+static bool lasack_is_two_way(const struct lasack_flow *flow)
+{
+	return flow->received >= LASACK_CALL_LEAST + flow->sent / LASACK_CALL_PART;
+}
+
 /**
- * lasack_call_note() - a flow's last packet has been sent
+ * lasack_call_note() - a packet of a flow has been sent
  * @q: the queue
  * @flow: the flow
  *
  * Who sends little has an empty queue after each packet, or each frame of a video. So does a short
- * transfer, but a call's station sends as well. Old downloads of TCP are often empty, too, so only
- * datagrams are a call.
+ * transfer, but a call's station sends as well. What nobody asked for must do so for ever. Old
+ * downloads of TCP are often empty, too, so only datagrams are a call.
  */
 void lasack_call_note(struct lasack_queue *q, const struct lasack_flow *flow)
 {
 	struct lasack_level *level;
+	u64 sum;
 
 	if (!lasack_has_station(q, flow) || flow->shared ||
-	    flow->entry.key.protocol == IPPROTO_TCP ||
-	    (flow->account.credit && flow->received < flow->sent / LASACK_CALL_PART))
+	    flow->entry.key.protocol == IPPROTO_TCP || flow->entry.key.protocol == IPPROTO_ICMP ||
+	    ((flow->account.credit || !flow->solicited) && !lasack_is_two_way(flow)))
+		return;
+	/* If nothing could be sent for a while, a call has a queue, too. Who always has is none. */
+	if (flow->head && !flow->account.credit &&
+	    q->time - flow->entry.idle_since >= LASACK_CALL_BACKLOG)
 		return;
 	level = lasack_flow_level(q, flow);
-	if (q->time - level->call_at >= LASACK_CALL_AGE)
-		level->call = 0;
-	level->call = max(level->call, flow->account.sum);
-	level->call_at = q->time;
+	/* With a floor one may be served that is far above all others. */
+	sum = min(flow->account.sum, lasack_sum_plus(q, level->high, LASACK_CREDIT));
+	if (sum >= level->call || q->time - level->call_at >= LASACK_CALL_AGE) {
+		level->call = sum;
+		level->call_at = q->time;
+	}
 }
 
 /*
  * What its station asks for does not come before a call: so much would, one after another. It has
  * three shares beside the call, or the call would wait where many transfers run. Nor does it come
- * before an old flow that has one packet at a time.
+ * before an old flow that has one packet at a time. But a call does not wait for another.
  */
 static u64 lasack_solicited_floor(const struct lasack_queue *q, const struct lasack_flow *flow,
 				  struct lasack_level *level)
@@ -115,7 +128,8 @@ static u64 lasack_solicited_floor(const struct lasack_queue *q, const struct las
 
 	if (!flow->solicited)
 		return 0;
-	if (q->time - level->call_at >= LASACK_CALL_AGE)
+	if (q->time - level->call_at >= LASACK_CALL_AGE ||
+	    (flow->entry.key.protocol != IPPROTO_TCP && (!flow->sent || lasack_is_two_way(flow))))
 		return floor;
 	level->beside = clamp(level->beside, level->call,
 			      lasack_sum_plus(q, level->call, LASACK_CREDIT));

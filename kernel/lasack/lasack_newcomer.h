@@ -11,9 +11,15 @@
 #define LASACK_OPENED_SHARES	3
 /* And so do all that their stations asked for. */
 #define LASACK_SOLICITED_SHARES	24
-/* For so long a flow whose queue became empty is a call: a second, in the queue's time. */
+/* A call counts for so long after its last packet: a second, in the queue's time. */
 #define LASACK_CALL_AGE	((u32)(1ULL * NSEC_PER_SEC >> FLOW_TIME_SHIFT))
-/* As long as it is new, it is one if its station sends at least this part of what it gets. */
+/* A flow that has had a queue for so long is none: four seconds. */
+#define LASACK_CALL_BACKLOG	((u32)(4ULL * NSEC_PER_SEC >> FLOW_TIME_SHIFT))
+/*
+ * If a flow is new, or nobody asked for it, it is one if its station has sent so many bytes, and
+ * this part of what it got. A client begins a page over QUIC with one or two packets of 1200 bytes.
+ */
+#define LASACK_CALL_LEAST	3000
 #define LASACK_CALL_PART	8
 /*
  * A flow that has paused: its sum is at most so many bytes below the largest, or no less than the

@@ -138,7 +138,7 @@ static struct sk_buff *lasack_queue_take(struct lasack_queue *q, struct lasack_f
 		lasack_queue_sent(q, flow, lasack_cb(skb));
 	else
 		lasack_queue_lost(q, flow, lasack_cb(skb));
-	if (sent && !flow->head)
+	if (sent)
 		lasack_call_note(q, flow);
 	if (!flow->head)
 		lasack_queue_idle(q, flow);

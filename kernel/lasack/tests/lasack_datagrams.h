@@ -31,16 +31,24 @@ static inline void observe_test_exit(struct kunit *test)
 	lasack_test_exit(test);
 }
 
-/* Another queue, which has not heard anything yet. */
-static inline void begin_hearing(struct kunit *test)
+/* Another queue, which has not heard anything yet, with a floor of @percent or none. */
+static inline struct lasack_queue *begin_hearing_with(struct kunit *test, u32 percent)
 {
+	struct lasack_shape shape = { .by_station = true, .floor = percent };
 	struct lasack_queue *q = test->priv;
 
 	if (q)
 		lasack_observer_free(q->observer);
-	q = lasack_test_reshape(test, (struct lasack_shape) { .by_station = true });
+	q = lasack_test_reshape(test, shape);
 	q->observer = lasack_observer_alloc();
 	KUNIT_ASSERT_NOT_NULL(test, q->observer);
+	lasack_queue_set_floor(q, percent);
+	return q;
+}
+
+static inline void begin_hearing(struct kunit *test)
+{
+	begin_hearing_with(test, 0);
 }
 
 static inline void hear(struct kunit *test, struct tcp_segment seg, u64 station)

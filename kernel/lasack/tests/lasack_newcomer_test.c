@@ -7,9 +7,10 @@
  */
 #include <kunit/test.h>
 #include <linux/module.h>
-#include "lasack/tests/lasack_packets.h"
+#include "lasack/tests/lasack_datagrams.h"
 
 #define PACKET	1000U
+#define CALL	3		/* the mark of datagrams */
 
 static int newcomer_test_init(struct kunit *test)
 {
@@ -134,17 +135,45 @@ static void a_new_queue_owes_nothing(struct kunit *test)
 	expect_new_queue_owes_nothing(test, false);
 }
 
+/*
+ * An upload of datagrams has far more than an old download, so it has the floor only. It looks like
+ * a call, but what its station asks for begins where the download is.
+ */
+static void questions_come_before_the_floor(struct kunit *test)
+{
+	struct lasack_queue *q = begin_hearing_with(test, 5);
+	u32 i, mark = CALL, calls = 0;
+
+	hear_anything(test);
+	for (i = 0; i < 3000; i++) {
+		comes_in(test, datagram(17, 50000));
+		if (mark == CALL)
+			add_to(test, 1, datagram(17, 100), CALL);
+		if (mark != CALL || !i)
+			add_to(test, 1, data(1, PACKET), 1);
+		lasack_queue_advance(q, i * 100ULL * NSEC_PER_USEC);
+		mark = serve(test);
+		calls += mark == CALL;
+	}
+	/* 5 % of 3 MB are two packets, with 65 kB that they acknowledge. */
+	KUNIT_EXPECT_GE(test, calls, 2U);
+	ask(test, 2);
+	add_to(test, 1, data(2, PACKET), 2);
+	KUNIT_EXPECT_LE(test, known(q, 2)->account.sum, known(q, 1)->account.sum + LASACK_CREDIT);
+}
+
 static struct kunit_case lasack_newcomer_test_cases[] = {
 	KUNIT_CASE(opened_connections_wait_together),
 	KUNIT_CASE(lost_packets_are_no_credit),
 	KUNIT_CASE(a_new_queue_owes_nothing),
+	KUNIT_CASE(questions_come_before_the_floor),
 	{}
 };
 
 static struct kunit_suite lasack_newcomer_test_suite = {
 	.name = "lasack_newcomer",
 	.init = newcomer_test_init,
-	.exit = lasack_test_exit,
+	.exit = observe_test_exit,
 	.test_cases = lasack_newcomer_test_cases,
 };
 

@@ -178,6 +178,7 @@ struct call_case {
 	u32	packets;	/* of the call at a time, */
 	u32	payload;	/* bytes each, */
 	u32	each_us;	/* so often */
+	u32	key_packets;	/* of every 150th frame, if not as many as of others */
 	bool	late;		/* it begins a second after the transfers, not 20 s before */
 	bool	download;	/* there is an old one, too */
 	bool	early;		/* the transfers began before, with a packet each */
@@ -208,6 +209,9 @@ static void begin_call(struct kunit *test, struct call_case c, u8 *left)
 	}
 }
 
+#define CALL_QUEUE	16384		/* packets of a call that may wait */
+#define KEY_FRAMES	150		/* one of so many frames is one: every five seconds */
+
 /*
  * A station calls, and the transfers come. Return: for how long a packet of the call waits at most
  * while they are there, ms.
@@ -215,18 +219,23 @@ static void begin_call(struct kunit *test, struct call_case c, u8 *left)
 static u32 call_waits_ms(struct kunit *test, struct call_case c)
 {
 	const u64 each = c.each_us * NSEC_PER_USEC, begin = 20ULL * NSEC_PER_SEC;
-	const u64 first = c.late ? begin + NSEC_PER_SEC : 0;
+	u64 now = 0, longest = 0, next = c.late ? begin + NSEC_PER_SEC : 0;
+	u64 *came = kunit_kcalloc(test, CALL_QUEUE, sizeof(u64), GFP_KERNEL);
 	u8 *left = kunit_kzalloc(test, c.transfers, GFP_KERNEL);
-	u32 id = 0, active = 0, said = 0, heard = 0, mark, i;
-	u64 now = 0, longest = 0, at;
+	u32 id = 0, active = 0, frames = 0, said = 0, heard = 0, packets, mark;
 
+	KUNIT_ASSERT_NOT_NULL(test, came);
 	KUNIT_ASSERT_NOT_NULL(test, left);
 	begin_call(test, c, left);
 	while (id < c.transfers || active) {
-		for (; now >= first + said * each; said++) {
-			comes_in(test, datagram(17, c.payload));
-			for (i = 0; i < c.packets; i++)
+		for (; now >= next; next += each) {
+			packets = ++frames % KEY_FRAMES ? c.packets : max(c.packets, c.key_packets);
+			for (; packets; packets--) {
+				if (packets <= c.packets)
+					comes_in(test, datagram(17, c.payload));
 				add_to(test, 1, datagram(17, c.payload), CALL);
+				came[said++ % CALL_QUEUE] = next;
+			}
 		}
 		for (; now >= begin && id < c.transfers && active < c.active; active++, id++) {
 			if (!c.early)
@@ -238,12 +247,10 @@ static u32 call_waits_ms(struct kunit *test, struct call_case c)
 			now += div_u64(((mark == CALL ? c.payload : 1000) + 100) * NSEC_PER_SEC,
 				       c.rate);
 		else
-			now = now < begin ? min(begin, first + said * each) : first + said * each;
+			now = now < begin ? min(begin, next) : next;
 		lasack_queue_advance(test->priv, now);
-		if (mark == CALL) {
-			at = first + heard++ / c.packets * each;
-			longest = at < begin ? 0 : max(longest, now - at);
-		}
+		if (mark == CALL && came[heard++ % CALL_QUEUE] >= begin)
+			longest = max(longest, now - came[(heard - 1) % CALL_QUEUE]);
 		if (mark == 1)
 			add_to(test, 1, data(1, 1000), 1);
 		if (mark < FIRST || --left[mark - FIRST] % 10 || now < begin)
@@ -253,9 +260,10 @@ static u32 call_waits_ms(struct kunit *test, struct call_case c)
 		else
 			active--;
 	}
-	/* It has waited as long if it was never served. */
-	at = first + heard / c.packets * each;
-	return div_u64(max(longest, now > at ? now - at : 0), NSEC_PER_MSEC);
+	/* The first that still waits has waited as long, at least. */
+	if (heard < said)
+		longest = max(longest, now - came[heard % CALL_QUEUE]);
+	return div_u64(longest, NSEC_PER_MSEC);
 }
 
 /*
@@ -319,6 +327,18 @@ static void questions_do_not_delay_a_video_call(struct kunit *test)
 }
 
 /*
+ * Nor does a key frame of 80 packets to the station, every five seconds, end that. With those of
+ * three shares they are 320 times 1100 bytes, 141 ms of 2.5 MB/s.
+ */
+static void questions_do_not_delay_key_frames(struct kunit *test)
+{
+	struct call_case c = { VIDEO, .rate = 2500000, .transfers = 700, .active = 10 };
+
+	c.key_packets = 80;
+	KUNIT_EXPECT_LE(test, call_waits_ms(test, c), 141U);
+}
+
+/*
  * A call that begins while they run waits for those that wait already: ten times ten packets, 44
  * ms of 2.5 MB/s, or 220 ms of 500 kB/s. A packet is under way, too.
  */
@@ -371,22 +391,55 @@ static void questions_come_before_none_of_two_calls(struct kunit *test)
 	less = sum_of_datagrams(test, 25, 1, 1000);
 	KUNIT_EXPECT_LT(test, less, more);
 	KUNIT_EXPECT_GE(test, sum_of_question(test, 1), more);
-	/* Both are silent for a second. */
+	/* A third call does not wait for them. */
+	KUNIT_EXPECT_LT(test, sum_of_datagrams(test, 33, 1, 1000), more);
+	/* All are silent for a second. */
 	lasack_queue_advance(test->priv, 2ULL * NSEC_PER_SEC);
 	KUNIT_EXPECT_LT(test, sum_of_question(test, 2), more);
 }
 
-/* A page over QUIC is no call: its station hardly sends. Once it is no page any more, it may be. */
+/* A client asks for a page over QUIC with two packets of 1200 bytes. It acknowledges what comes. */
+static u64 sum_of_page(struct kunit *test, u32 id)
+{
+	sum_of_datagrams(test, id, 2, 1200);
+	return sum_of_datagrams(test, id, 18, 40);
+}
+
+/* A page over QUIC is no call. If its station sends as much as it gets, a flow may be one. */
 static void questions_come_before_a_page(struct kunit *test)
 {
 	u64 page;
 
 	begin_hearing(test);
 	hear_anything(test);
-	page = sum_of_datagrams(test, 17, 40, 100);
+	page = sum_of_page(test, 17);
 	KUNIT_EXPECT_LT(test, sum_of_question(test, 1), page);
-	page = sum_of_datagrams(test, 17, 40, 100);
+	page = sum_of_datagrams(test, 25, 20, 1000);
 	KUNIT_EXPECT_GE(test, sum_of_question(test, 2), page);
+}
+
+/* Nor is what nobody asked for and nobody answers, nor a ping. */
+static void questions_come_before_what_nobody_asked_for(struct kunit *test)
+{
+	struct tcp_segment unasked = datagram(17, 1000), ping = datagram(25, 1000);
+	u32 i;
+
+	begin_hearing(test);
+	hear_anything(test);
+	ping.key.protocol = IPPROTO_ICMP;
+	for (i = 0; i < 100; i++) {
+		add_to(test, 1, unasked, CALL);
+		serve(test);
+	}
+	KUNIT_EXPECT_LT(test, sum_of_question(test, 1),
+			lasack_queue_flow(test->priv, &unasked)->account.sum);
+	for (i = 0; i < 100; i++) {
+		comes_in(test, ping);
+		add_to(test, 1, ping, CALL);
+		serve(test);
+	}
+	KUNIT_EXPECT_LT(test, sum_of_question(test, 2),
+			lasack_queue_flow(test->priv, &ping)->account.sum);
 }
 
 static void questions_only(struct kunit *test)
@@ -419,9 +472,11 @@ static struct kunit_case lasack_question_test_cases[] = {
 	KUNIT_CASE(old_questions_do_not_delay_a_call),
 	KUNIT_CASE(many_questions_do_not_delay_a_call),
 	KUNIT_CASE(questions_do_not_delay_a_video_call),
+	KUNIT_CASE(questions_do_not_delay_key_frames),
 	KUNIT_CASE(questions_do_not_delay_a_later_call),
 	KUNIT_CASE(questions_come_before_none_of_two_calls),
 	KUNIT_CASE(questions_come_before_a_page),
+	KUNIT_CASE(questions_come_before_what_nobody_asked_for),
 	KUNIT_CASE(questions_only),
 	{}
 };
