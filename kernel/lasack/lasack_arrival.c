@@ -20,6 +20,7 @@
 #include <linux/slab.h>
 #include "lasack/lasack_ack.h"
 #include "lasack/lasack_aqm.h"
+#include "lasack/lasack_call.h"
 #include "lasack/lasack_charge.h"
 #include "lasack/lasack_newcomer.h"
 #include "lasack/lasack_observe.h"
@@ -171,6 +172,7 @@ static void lasack_queue_append(struct lasack_queue *q, struct lasack_flow *flow
 				u32 payload, u32 acked)
 {
 	u32 cost = min(lasack_flow_cost(q, flow, skb, payload, acked), LASACK_COST_MAX);
+	bool ahead;
 
 	*lasack_cb(skb) = (struct lasack_skb_cb) {
 		.seq = ++q->seq,
@@ -197,8 +199,12 @@ static void lasack_queue_append(struct lasack_queue *q, struct lasack_flow *flow
 	q->packets++;
 	if (lasack_is_grouped(q))
 		lasack_station_at(q, flow)->account.packets++;
+	ahead = lasack_call_came(q, flow);
 	if (flow->head != skb) {
-		lasack_order_changed(q, flow);
+		if (unlikely(ahead))
+			lasack_order_lowered(q, flow);
+		else
+			lasack_order_changed(q, flow);
 		return;
 	}
 	if (q->shape.floor && !flow->starved)

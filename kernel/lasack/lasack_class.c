@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The classes of lasack: the flows with the largest sums, for tc to show. A user can
- * neither look one up by name, nor make or change one.
+ * What tc shows of lasack: its statistics, and its classes, the flows with the largest sums. A
+ * user can neither look a class up by name, nor make or change one.
  *
  * A class is a flow's place in the table, counted from 1. The search looks at every place,
  * so it releases the lock now and then. A flow that changes its place meanwhile may be
  * missed.
  */
+#include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/rtnetlink.h>
+#include <linux/time64.h>
 #include <net/netlink.h>
 #include <net/pkt_sched.h>
 #include <net/sch_generic.h>
 #include "lasack/airtime/lasack_rates.h"
+#include "lasack/lasack_aqm.h"
+#include "lasack/lasack_observe.h"
 #include "lasack/sch_lasack.h"
 #include "uapi/pkt_sch_lasack.h"
 
@@ -167,3 +171,50 @@ const struct Qdisc_class_ops lasack_class_ops = {
 	.dump		= lasack_dump_class,
 	.dump_stats	= lasack_dump_class_stats,
 };
+
+/* The statistics of the whole, for tc to show. Under the tree lock. */
+void lasack_stats_copy(const struct lasack_sched_data *q, struct tc_lasack_xstats *st)
+{
+	const struct lasack_queue *queue = q->queue;
+	const struct flow_table *table = queue->table;
+	struct lasack_observed seen;
+
+	st->flows = table->flows;
+	st->active = table->busy;
+	st->enqueued = q->enqueued;
+	st->purged = q->purged;
+	st->pushed_out = q->pushed_out;
+	st->evicted = table->counts.evicted;
+	st->expired = table->counts.expired;
+	st->collisions = table->counts.collisions;
+	st->overflow = queue->overflow;
+	st->not_ip = q->packets[SEGMENT_NOT_IP];
+	st->portless = q->packets[SEGMENT_PORTLESS];
+	st->fragment = q->packets[SEGMENT_FRAGMENT];
+	st->truncated = q->packets[SEGMENT_TRUNCATED];
+	st->malformed = q->packets[SEGMENT_MALFORMED];
+	st->memory = queue->memory;
+	st->sum_p50 = lasack_queue_percentile(queue, 50);
+	st->sum_p90 = lasack_queue_percentile(queue, 90);
+	st->sum_p99 = lasack_queue_percentile(queue, 99);
+	st->small_delay = div_u64(queue->delay[0].average, NSEC_PER_USEC);
+	st->small_delay_max = div_u64(queue->delay[0].max, NSEC_PER_USEC);
+	st->large_delay = div_u64(queue->delay[1].average, NSEC_PER_USEC);
+	st->large_delay_max = div_u64(queue->delay[1].max, NSEC_PER_USEC);
+	st->resynchronised = queue->resynchronised;
+	st->stations = queue->stations ? queue->stations->count : 0;
+	st->overhead = queue->overhead;
+	st->rated = q->rates ? lasack_rates_known(q->rates) : 0;
+	if (queue->aqm) {
+		st->late = queue->aqm->codel_stats.drop_count;
+		st->marked = queue->aqm->codel_stats.ecn_mark;
+		st->thinned = queue->aqm->thinned;
+		st->windows = queue->aqm->windows;
+	}
+	if (!queue->observer)
+		return;
+	lasack_observer_read(queue->observer, &seen);
+	st->observed = seen.packets;
+	st->observed_bytes = seen.bytes;
+	st->slowed = seen.slowed;
+}

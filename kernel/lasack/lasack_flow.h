@@ -31,7 +31,7 @@ struct lasack_level {
 	bool	sparse;		/* the one that was served last had but one packet */
 	u32	call_at;	/* when the call below was served last: the queue's time */
 	u64	call;		/* the sum of a call, the largest that one had lately */
-	u64	beside;		/* likewise as opened, of what was asked for during a call */
+	s32	call_left;	/* bytes that calls may go ahead; if less than 0, they are none */
 };
 
 /* Two cache lines: the first finds the flow and its next packet. */

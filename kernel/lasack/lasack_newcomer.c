@@ -38,6 +38,7 @@
  * of the first: invented addresses soon do, unless they are fewer than the places.
  */
 #include <linux/minmax.h>
+#include "lasack/lasack_call.h"
 #include "lasack/lasack_newcomer.h"
 #include "lasack/lasack_observe.h"
 
@@ -79,61 +80,16 @@ void lasack_account_begin(const struct lasack_queue *q, struct lasack_level *lev
 	account->credit = LASACK_CREDIT;
 }
 
-/* Its station sends as well, and more than it takes to ask for a page. */
-static bool lasack_is_two_way(const struct lasack_flow *flow)
-{
-	return flow->received >= LASACK_CALL_LEAST + flow->sent / LASACK_CALL_PART;
-}
-
-/**
- * lasack_call_note() - a packet of a flow has been sent
- * @q: the queue
- * @flow: the flow
- *
- * Who sends little has an empty queue after each packet, or each frame of a video. So does a short
- * transfer, but a call's station sends as well. What nobody asked for must do so for ever. Old
- * downloads of TCP are often empty, too, so only datagrams are a call.
- */
-void lasack_call_note(struct lasack_queue *q, const struct lasack_flow *flow)
-{
-	struct lasack_level *level;
-	u64 sum;
-
-	if (!lasack_has_station(q, flow) || flow->shared ||
-	    flow->entry.key.protocol == IPPROTO_TCP || flow->entry.key.protocol == IPPROTO_ICMP ||
-	    ((flow->account.credit || !flow->solicited) && !lasack_is_two_way(flow)))
-		return;
-	/* If nothing could be sent for a while, a call has a queue, too. Who always has is none. */
-	if (flow->head && !flow->account.credit &&
-	    q->time - flow->entry.idle_since >= LASACK_CALL_BACKLOG)
-		return;
-	level = lasack_flow_level(q, flow);
-	/* With a floor one may be served that is far above all others. */
-	sum = min(flow->account.sum, lasack_sum_plus(q, level->high, LASACK_CREDIT));
-	if (sum >= level->call || q->time - level->call_at >= LASACK_CALL_AGE) {
-		level->call = sum;
-		level->call_at = q->time;
-	}
-}
-
 /*
- * What its station asks for does not come before a call: so much would, one after another. It has
- * three shares beside the call, or the call would wait where many transfers run. Nor does it come
- * before an old flow that has one packet at a time. But a call does not wait for another.
+ * What its station asks for begins no lower than a bit below a call, nor than an old flow that has
+ * one packet at a time.
  */
 static u64 lasack_solicited_floor(const struct lasack_queue *q, const struct lasack_flow *flow,
-				  struct lasack_level *level)
+				  const struct lasack_level *level)
 {
-	u64 floor = level->sparse ? level->current_sum : 0;
-
 	if (!flow->solicited)
 		return 0;
-	if (q->time - level->call_at >= LASACK_CALL_AGE ||
-	    (flow->entry.key.protocol != IPPROTO_TCP && (!flow->sent || lasack_is_two_way(flow))))
-		return floor;
-	level->beside = clamp(level->beside, level->call,
-			      lasack_sum_plus(q, level->call, LASACK_CREDIT));
-	return max(floor, level->beside);
+	return max(level->sparse ? level->current_sum : 0, lasack_call_floor(q, level));
 }
 
 /* The flow has a credit, and begins at the @common sum. */
@@ -422,14 +378,9 @@ void lasack_flow_admit_newcomer(struct lasack_queue *q, struct lasack_flow *flow
 	struct lasack_level *level = lasack_flow_level(q, flow);
 	struct lasack_station *station;
 	u64 weight, *common;
-	u32 shares, part;
+	u32 shares;
 
 	common = lasack_flow_common(flow, level, &shares);
-	if (flow->solicited) {
-		part = min_t(u32, bytes, flow->account.credit);
-		level->beside = lasack_sum_plus(q, level->beside,
-						DIV_ROUND_UP(part, LASACK_OPENED_SHARES));
-	}
 	lasack_account_admit(q, level, common, shares, &flow->account, bytes, ahead);
 	if (!lasack_has_station(q, flow))
 		return;

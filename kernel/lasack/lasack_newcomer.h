@@ -11,16 +11,6 @@
 #define LASACK_OPENED_SHARES	3
 /* And so do all that their stations asked for. */
 #define LASACK_SOLICITED_SHARES	24
-/* A call counts for so long after its last packet: a second, in the queue's time. */
-#define LASACK_CALL_AGE	((u32)(1ULL * NSEC_PER_SEC >> FLOW_TIME_SHIFT))
-/* A flow that has had a queue for so long is none: four seconds. */
-#define LASACK_CALL_BACKLOG	((u32)(4ULL * NSEC_PER_SEC >> FLOW_TIME_SHIFT))
-/*
- * If a flow is new, or nobody asked for it, it is one if its station has sent so many bytes, and
- * this part of what it got. A client begins a page over QUIC with one or two packets of 1200 bytes.
- */
-#define LASACK_CALL_LEAST	3000
-#define LASACK_CALL_PART	8
 /*
  * A flow that has paused: its sum is at most so many bytes below the largest, or no less than the
  * largest was a second ago, within the second distance.
@@ -35,7 +25,6 @@ void lasack_account_begin(const struct lasack_queue *q, struct lasack_level *lev
 void lasack_flow_begin_anew(struct lasack_queue *q, struct lasack_flow *flow);
 void lasack_flow_begin(struct lasack_queue *q, struct lasack_flow *flow,
 		       const struct sk_buff *skb);
-void lasack_call_note(struct lasack_queue *q, const struct lasack_flow *flow);
 void lasack_flow_opened(struct lasack_queue *q, struct lasack_flow *flow);
 void lasack_flow_admit_newcomer(struct lasack_queue *q, struct lasack_flow *flow, u32 bytes,
 				bool waits);

@@ -304,6 +304,24 @@ void lasack_order_lowered(struct lasack_queue *q, struct lasack_flow *flow)
 		lasack_drop_update_flow(q, flow);
 }
 
+/* The flow with the least sum of those that compete with this one at its station, or NULL. */
+struct lasack_flow *lasack_order_rival(struct lasack_queue *q, struct lasack_flow *flow)
+{
+	struct lasack_station *station = lasack_station_at(q, flow);
+	struct lasack_flow *rival;
+	struct rb_node *node;
+
+	do {
+		node = rb_first_cached(&station->flows);
+		if (node && lasack_flow_of(q, node) == flow)
+			node = rb_next(node);
+		if (!node)
+			return NULL;
+		rival = lasack_flow_of(q, node);
+	} while (lasack_station_mend(q, station, rival));
+	return rival;
+}
+
 /* The flow with the least sum of all. There are packets. */
 static struct lasack_flow *lasack_order_least_flow(struct lasack_queue *q)
 {

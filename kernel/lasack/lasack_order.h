@@ -11,6 +11,7 @@ void lasack_order_join(struct lasack_queue *q, struct lasack_flow *flow);
 void lasack_order_leave(struct lasack_queue *q, struct lasack_flow *flow);
 void lasack_order_changed_slow(struct lasack_queue *q, struct lasack_flow *flow);
 void lasack_order_lowered(struct lasack_queue *q, struct lasack_flow *flow);
+struct lasack_flow *lasack_order_rival(struct lasack_queue *q, struct lasack_flow *flow);
 
 struct lasack_flow *lasack_order_next(struct lasack_queue *q);
 struct lasack_flow *lasack_order_first(struct lasack_queue *q);

@@ -24,6 +24,7 @@
 #include <linux/minmax.h>
 #include <linux/prefetch.h>
 #include "lasack/lasack_aqm.h"
+#include "lasack/lasack_call.h"
 #include "lasack/lasack_charge.h"
 #include "lasack/lasack_newcomer.h"
 #include "lasack/lasack_order.h"
@@ -115,6 +116,7 @@ static struct sk_buff *lasack_queue_take(struct lasack_queue *q, struct lasack_f
 					 bool sent)
 {
 	struct sk_buff *skb = flow->head;
+	bool ahead;
 
 	if (sent && q->timed)
 		lasack_queue_note_delay(q, flow);
@@ -138,10 +140,11 @@ static struct sk_buff *lasack_queue_take(struct lasack_queue *q, struct lasack_f
 		lasack_queue_sent(q, flow, lasack_cb(skb));
 	else
 		lasack_queue_lost(q, flow, lasack_cb(skb));
-	if (sent)
-		lasack_call_note(q, flow);
+	ahead = sent && lasack_call_sent(q, flow, lasack_cb(skb)->cost);
 	if (!flow->head)
 		lasack_queue_idle(q, flow);
+	else if (unlikely(ahead))
+		lasack_order_lowered(q, flow);
 	else if (!lasack_is_control(flow))
 		lasack_order_changed(q, flow);
 	if (q->dropping && q->packets < q->drop_below)

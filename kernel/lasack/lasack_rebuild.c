@@ -60,7 +60,6 @@ static void lasack_queue_each_sum(struct lasack_queue *q,
 		convert(q, &level->opened);
 		convert(q, &level->solicited);
 		convert(q, &level->call);
-		convert(q, &level->beside);
 		convert(q, &level->high_was[0]);
 		convert(q, &level->high_was[1]);
 		if (!lasack_is_grouped(q) || i == ARRAY_SIZE(q->stations->place))

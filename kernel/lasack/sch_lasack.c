@@ -16,7 +16,7 @@
  * station (lasack_station.c), lasack_charge.c and lasack_newcomer.c charge it, lasack_queue.c
  * serves it or pushes it out, as lasack_order.c says. lasack_sum.c has the decay, and
  * lasack_observe.c and lasack_heard.c count what stations send. lasack_rates.c and lasack_airtime.c
- * have what their bytes cost. lasack_stats.c and lasack_class.c have what tc shows.
+ * have what their bytes cost. lasack_class.c has what tc shows.
  */
 #include <linux/errno.h>
 #include <linux/ktime.h>

@@ -21,6 +21,7 @@ from tcp_ack_skip import (
     GAP_S,
     MODULE,
     MSS,
+    SOON_S,
     TCP_ACK_SKIP,
     WARM_UP,
     configure,
@@ -214,7 +215,7 @@ def quickack_option(link: Link) -> None:
         at = leave_six(peer)
         count, asked = len(peer.received), time.monotonic()
         reader.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
-        peer.wait(GAP_S)
+        peer.wait(SOON_S)
         expect(len(peer.received) == count + 1, "no ACK")
         expect(peer.received[-1].time - asked < AT_ONCE_S, "not at once")
         expect(peer.received[-1].ack == at * MSS, "not of all")
@@ -322,7 +323,7 @@ def dctcp(link: Link) -> None:
         peer.received.clear()
         sent = time.monotonic()
         peer.segment(at * MSS, MSS, ecn=CE)
-        peer.wait(GAP_S)
+        peer.wait(SOON_S)
         seen = [(r.ack // MSS - at, bool(r.flags & ECE)) for r in peer.received]
         expect(seen == [(0, False), (1, True)], f"ACKs {seen}")
         expect(peer.received[-1].time - sent < AT_ONCE_S, "not at once")

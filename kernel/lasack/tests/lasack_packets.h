@@ -16,6 +16,7 @@
 #include "lasack/lasack_ack.c"
 #include "lasack/lasack_aqm.c"
 #include "lasack/lasack_heard.c"
+#include "lasack/lasack_call.c"
 #include "lasack/lasack_newcomer.c"
 #include "lasack/lasack_observe.c"
 #include "lasack/lasack_order.c"

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A call, and what its station asks for meanwhile.
+ *
+ * Principle: least attained service puts a call that has lasted for long behind all that is new.
+ * What a station asks for is new again and again, so the call would never be served. Hence, if what
+ * would come next is new and was asked for, a call comes before it: its sum becomes a byte less.
+ * What a call is so not charged has a limit, so whoever only looks like a call gains little: for
+ * all calls of a station one byte in LASACK_CALL_SHARE of what the station gets, and
+ * LASACK_CALL_MOST at once. If they get more while others wait, none of them is a call.
+ *
+ * What is asked for begins not far below a call. So the way that the call has to go ahead is short,
+ * and costs little. But it does begin below it: a flow that looks like a call may have had as much
+ * as a large download, and a page must come before both.
+ */
+#include <linux/in.h>
+#include <linux/minmax.h>
+#include "lasack/lasack_call.h"
+#include "lasack/lasack_newcomer.h"
+#include "lasack/lasack_order.h"
+
+/*
+ * Datagrams both ways. A page over QUIC is no call, nor is a flood that nobody answers, an upload,
+ * or a download: its queue is never empty. But if nothing could be sent for a while, a call has a
+ * queue, too.
+ */
+static bool lasack_is_call(const struct lasack_queue *q, const struct lasack_flow *flow)
+{
+	if (flow->shared || flow->entry.key.protocol == IPPROTO_TCP ||
+	    flow->entry.key.protocol == IPPROTO_ICMP)
+		return false;
+	if ((flow->account.credit || !flow->solicited) &&
+	    flow->received < LASACK_CALL_LEAST + flow->sent / LASACK_CALL_PART)
+		return false;
+	if (flow->received / LASACK_CALL_UPLOAD > flow->sent)
+		return false;
+	return flow->account.packets <= 1 ||
+	       q->time - flow->entry.idle_since < LASACK_CALL_BACKLOG;
+}
+
+/*
+ * If what the station asked for would come before the flow, the flow's sum becomes less. Of that,
+ * @paid bytes are paid for already. Return: whether it has.
+ */
+static bool lasack_call_ahead(struct lasack_queue *q, struct lasack_flow *flow, u32 paid)
+{
+	struct lasack_level *level = lasack_flow_level(q, flow);
+	struct lasack_flow *rival = lasack_order_rival(q, flow);
+	u64 bytes;
+
+	if (!rival || !rival->solicited || !rival->account.credit ||
+	    flow->account.sum <= rival->account.sum)
+		return false;
+	bytes = lasack_sum_bytes(&q->decay, flow->account.sum, q->age) -
+		lasack_sum_bytes(&q->decay, rival->account.sum, q->age);
+	if (bytes > paid) {
+		if (level->call_left < (s64)(bytes - paid))
+			return false;
+		level->call_left -= bytes - paid;
+	}
+	flow->account.sum = lasack_sum_minus(q, rival->account.sum, 1);
+	return true;
+}
+
+/* A packet of the flow has come. Return: whether its sum is less now. */
+bool lasack_call_came(struct lasack_queue *q, struct lasack_flow *flow)
+{
+	return lasack_has_station(q, flow) && lasack_flow_level(q, flow)->call_left > 0 &&
+	       lasack_is_call(q, flow) && lasack_call_ahead(q, flow, 0);
+}
+
+/* A packet of the flow was sent and charged, @cost bytes. Return: whether its sum is less now. */
+bool lasack_call_sent(struct lasack_queue *q, struct lasack_flow *flow, u32 cost)
+{
+	struct lasack_level *level;
+
+	if (!lasack_has_station(q, flow))
+		return false;
+	level = lasack_flow_level(q, flow);
+	level->call_left = min_t(s32, level->call_left + cost / LASACK_CALL_SHARE,
+				 LASACK_CALL_MOST);
+	if (!lasack_is_call(q, flow))
+		return false;
+	if (lasack_order_rival(q, flow))
+		level->call_left = max_t(s32, level->call_left - cost, -LASACK_CALL_MOST);
+	if (level->call_left < 0)
+		return false;
+	if (flow->account.sum >= level->call || q->time - level->call_at >= LASACK_CALL_AGE) {
+		level->call = flow->account.sum;
+		level->call_at = q->time;
+	}
+	return lasack_call_ahead(q, flow, cost);
+}
+
+/* What a station asks for begins no lower, so its call has not far to go ahead. */
+u64 lasack_call_floor(const struct lasack_queue *q, const struct lasack_level *level)
+{
+	if (q->time - level->call_at >= LASACK_CALL_AGE)
+		return 0;
+	return lasack_sum_minus(q, level->call, LASACK_CREDIT);
+}
