@@ -58,7 +58,7 @@ static bool lasack_call_ahead(struct lasack_queue *q, struct lasack_flow *flow, 
 			return false;
 		level->call_left -= bytes - paid;
 	}
-	flow->account.sum = lasack_sum_minus(q, rival->account.sum, 1);
+	flow->account.sum = lasack_sum_before(&q->decay, rival->account.sum);
 	return true;
 }
 

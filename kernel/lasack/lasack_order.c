@@ -284,7 +284,10 @@ void lasack_order_changed_slow(struct lasack_queue *q, struct lasack_flow *flow)
 	lasack_drop_update_station(q, station);
 }
 
-/* A flow has a lesser sum, and its station, which may have packets if the flow has none. */
+/*
+ * A flow has a lesser sum, and maybe other packets. So has its station, which may have packets if
+ * the flow has none.
+ */
 void lasack_order_lowered(struct lasack_queue *q, struct lasack_flow *flow)
 {
 	struct lasack_station *station;
@@ -294,6 +297,8 @@ void lasack_order_lowered(struct lasack_queue *q, struct lasack_flow *flow)
 		if (flow->head) {
 			rb_erase_cached(&lasack_flow_node(q, flow)->node, &station->flows);
 			lasack_station_link(q, station, flow);
+			if (q->dropping)
+				lasack_station_count(station, flow, lasack_flow_can_spare(q, flow));
 		}
 		lasack_station_changed(q, station);
 	} else if (flow->head) {

@@ -138,3 +138,13 @@ u64 lasack_decayed_bytes(u64 sum, u64 age)
 	return exponent > LASACK_MANTISSA_BITS ? left << (exponent - LASACK_MANTISSA_BITS) :
 						 left >> (LASACK_MANTISSA_BITS - exponent);
 }
+
+/* The largest sum that is less than this one, which is not 0. */
+u64 lasack_decayed_before(u64 sum)
+{
+	const u64 highest = BIT_ULL(LASACK_MANTISSA_BITS - 1);
+
+	sum--;
+	/* If its highest bit is lost, the next mantissa has all bits, and a lesser exponent. */
+	return sum & highest ? sum : sum - highest;
+}

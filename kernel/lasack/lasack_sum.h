@@ -27,6 +27,7 @@ void lasack_decay_set(struct lasack_decay *decay, u64 halflife, u64 now);
 
 u64 lasack_decayed_add(u64 sum, u64 bytes, u64 age);
 u64 lasack_decayed_bytes(u64 sum, u64 age);
+u64 lasack_decayed_before(u64 sum);
 
 /*
  * Without decay a sum is a plain number of bytes, with decay what lasack_sum.c says. Either way
@@ -43,6 +44,14 @@ static inline u64 lasack_sum_add(const struct lasack_decay *decay, u64 sum, u64 
 static inline u64 lasack_sum_bytes(const struct lasack_decay *decay, u64 sum, u64 age)
 {
 	return likely(!decay->halflife) ? sum : lasack_decayed_bytes(sum, age);
+}
+
+/* The largest that is less, but not below 0: with decay, a byte less may be rounded to no less. */
+static inline u64 lasack_sum_before(const struct lasack_decay *decay, u64 sum)
+{
+	if (!sum)
+		return 0;
+	return likely(!decay->halflife) ? sum - 1 : lasack_decayed_before(sum);
 }
 
 /* Bytes less, not below 0. */

@@ -33,6 +33,7 @@ struct call_case {
 	u32	key_packets;	/* of every 150th frame, if not as many as of others */
 	bool	late;		/* it begins a second after the transfers, not 20 s before */
 	bool	download;	/* there is an old one, too */
+	u32	halflife_s;	/* or 0. The call has had 200 MB then. */
 	bool	early;		/* the transfers began before, with a packet each */
 };
 
@@ -49,6 +50,14 @@ static void begin_call(struct kunit *test, struct call_case c, u8 *left)
 	hear_anything(test);
 	q = test->priv;
 	q->overhead = 640;
+	if (c.halflife_s) {
+		lasack_queue_set_halflife(q, c.halflife_s * NSEC_PER_SEC);
+		for (i = 0; i < 12500; i++) {
+			comes_in(test, datagram(17, 15000));
+			add_to(test, 1, datagram(17, 1000), CALL);
+			serve(test);
+		}
+	}
 	for (i = 0; c.download && i < 2; i++)
 		add_to(test, 1, data(1, 1000), 1);
 	for (i = 0; i < c.transfers; i++) {
@@ -182,6 +191,15 @@ static void transfers_do_not_delay_key_frames(struct kunit *test)
 
 	c.key_packets = 80;
 	KUNIT_EXPECT_LE(test, call_waits_ms(test, c), 33U + 36U);
+}
+
+/* Nor does a half-life matter, though a byte of a large sum is less than what is rounded. */
+static void transfers_do_not_delay_a_call_that_decays(struct kunit *test)
+{
+	struct call_case c = { VIDEO, .rate = 2500000, .transfers = 500, .active = 10 };
+
+	c.halflife_s = 60;
+	KUNIT_EXPECT_LE(test, call_waits_ms(test, c), 35U);
 }
 
 /* Nor does it matter if the call begins while they run. */
@@ -418,6 +436,7 @@ static struct kunit_case lasack_call_test_cases[] = {
 	KUNIT_CASE(many_transfers_do_not_delay_a_call),
 	KUNIT_CASE(transfers_do_not_delay_a_video_call),
 	KUNIT_CASE(transfers_do_not_delay_key_frames),
+	KUNIT_CASE(transfers_do_not_delay_a_call_that_decays),
 	KUNIT_CASE(transfers_do_not_delay_a_later_call),
 	KUNIT_CASE(who_sends_and_gets_is_a_call),
 	KUNIT_CASE(a_page_is_no_call),

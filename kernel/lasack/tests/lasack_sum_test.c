@@ -229,10 +229,35 @@ static void sum_decides_who_is_served(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, serve(test), 3U);
 }
 
+/*
+ * Without decay a byte less, with decay so little that no sum is between: a byte more is more than
+ * the sum itself, or as much. At the powers of two the exponent is another.
+ */
+static void sum_before(struct kunit *test)
+{
+	struct lasack_decay decay = {};
+	u64 age, bytes, sum, before;
+
+	KUNIT_EXPECT_EQ(test, lasack_sum_before(&decay, 1000), 999ULL);
+	KUNIT_EXPECT_EQ(test, lasack_sum_before(&decay, 0), 0ULL);
+	lasack_decay_set(&decay, NSEC_PER_SEC, 0);
+	KUNIT_EXPECT_EQ(test, lasack_sum_before(&decay, 0), 0ULL);
+	for (bytes = 1; bytes <= 1ULL << 32; bytes *= 2) {
+		for (age = 0; age < 1 << 17; age += 4096) {
+			sum = lasack_sum_add(&decay, 0, bytes, age);
+			before = lasack_sum_before(&decay, sum);
+			KUNIT_EXPECT_LT(test, before, sum);
+			KUNIT_EXPECT_NE(test, before & BIT_ULL(LASACK_MANTISSA_BITS - 1), 0ULL);
+			KUNIT_EXPECT_GE(test, lasack_sum_add(&decay, before, 1, age), sum);
+		}
+	}
+}
+
 static struct kunit_case lasack_sum_cases[] = {
 	KUNIT_CASE(sum_decays),
 	KUNIT_CASE(sum_of_a_stream),
 	KUNIT_CASE(sum_grows_with_every_byte),
+	KUNIT_CASE(sum_before),
 	KUNIT_CASE(sum_is_exact_without_decay),
 	KUNIT_CASE(sum_later_bytes_weigh_more),
 	KUNIT_CASE(sum_of_a_long_life),
