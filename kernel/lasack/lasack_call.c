@@ -38,6 +38,24 @@ static bool lasack_is_call(const struct lasack_queue *q, const struct lasack_flo
 	       q->time - flow->entry.idle_since < LASACK_CALL_BACKLOG;
 }
 
+/* The flow with the least sum of those that compete with this one at its station, or NULL. */
+static struct lasack_flow *lasack_call_rival(struct lasack_queue *q, const struct lasack_flow *flow)
+{
+	struct lasack_station *station = lasack_station_at(q, flow);
+	struct lasack_flow *rival;
+	struct rb_node *node;
+
+	do {
+		node = rb_first_cached(&station->flows);
+		if (node && lasack_flow_of(q, node) == flow)
+			node = rb_next(node);
+		if (!node)
+			return NULL;
+		rival = lasack_flow_of(q, node);
+	} while (lasack_station_mend(q, station, rival));
+	return rival;
+}
+
 /*
  * If what the station asked for would come before the flow, the flow's sum becomes less. Of that,
  * @paid bytes are paid for already. Return: whether it has.
@@ -45,7 +63,7 @@ static bool lasack_is_call(const struct lasack_queue *q, const struct lasack_flo
 static bool lasack_call_ahead(struct lasack_queue *q, struct lasack_flow *flow, u32 paid)
 {
 	struct lasack_level *level = lasack_flow_level(q, flow);
-	struct lasack_flow *rival = lasack_order_rival(q, flow);
+	struct lasack_flow *rival = lasack_call_rival(q, flow);
 	u64 bytes;
 
 	if (!rival || !rival->solicited || !rival->account.credit ||
@@ -81,7 +99,7 @@ bool lasack_call_sent(struct lasack_queue *q, struct lasack_flow *flow, u32 cost
 				 LASACK_CALL_MOST);
 	if (!lasack_is_call(q, flow))
 		return false;
-	if (lasack_order_rival(q, flow))
+	if (lasack_call_rival(q, flow))
 		level->call_left = max_t(s32, level->call_left - cost, -LASACK_CALL_MOST);
 	if (level->call_left < 0)
 		return false;
@@ -90,12 +108,4 @@ bool lasack_call_sent(struct lasack_queue *q, struct lasack_flow *flow, u32 cost
 		level->call_at = q->time;
 	}
 	return lasack_call_ahead(q, flow, cost);
-}
-
-/* What a station asks for begins no lower, so its call has not far to go ahead. */
-u64 lasack_call_floor(const struct lasack_queue *q, const struct lasack_level *level)
-{
-	if (q->time - level->call_at >= LASACK_CALL_AGE)
-		return 0;
-	return lasack_sum_minus(q, level->call, LASACK_CREDIT);
 }

@@ -5,8 +5,6 @@
 
 #include "lasack/lasack_state.h"
 
-/* A call counts for so long after its last packet: a second, in the queue's time. */
-#define LASACK_CALL_AGE	((u32)(1ULL * NSEC_PER_SEC >> FLOW_TIME_SHIFT))
 /* A flow that has had a queue for so long is none: four seconds. */
 #define LASACK_CALL_BACKLOG	((u32)(4ULL * NSEC_PER_SEC >> FLOW_TIME_SHIFT))
 /*
@@ -24,6 +22,5 @@
 
 bool lasack_call_came(struct lasack_queue *q, struct lasack_flow *flow);
 bool lasack_call_sent(struct lasack_queue *q, struct lasack_flow *flow, u32 cost);
-u64 lasack_call_floor(const struct lasack_queue *q, const struct lasack_level *level);
 
 #endif

@@ -38,7 +38,6 @@
  * of the first: invented addresses soon do, unless they are fewer than the places.
  */
 #include <linux/minmax.h>
-#include "lasack/lasack_call.h"
 #include "lasack/lasack_newcomer.h"
 #include "lasack/lasack_observe.h"
 
@@ -81,15 +80,19 @@ void lasack_account_begin(const struct lasack_queue *q, struct lasack_level *lev
 }
 
 /*
- * What its station asks for begins no lower than a bit below a call, nor than an old flow that has
- * one packet at a time.
+ * What its station asks for begins no lower than an old flow that has one packet at a time, and
+ * not far below a call: lasack_call.c.
  */
 static u64 lasack_solicited_floor(const struct lasack_queue *q, const struct lasack_flow *flow,
 				  const struct lasack_level *level)
 {
+	u64 floor = level->sparse ? level->current_sum : 0;
+
 	if (!flow->solicited)
 		return 0;
-	return max(level->sparse ? level->current_sum : 0, lasack_call_floor(q, level));
+	if (q->time - level->call_at >= LASACK_CALL_AGE)
+		return floor;
+	return max(floor, lasack_sum_minus(q, level->call, LASACK_CREDIT));
 }
 
 /* The flow has a credit, and begins at the @common sum. */

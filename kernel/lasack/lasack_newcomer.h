@@ -11,6 +11,8 @@
 #define LASACK_OPENED_SHARES	3
 /* And so do all that their stations asked for. */
 #define LASACK_SOLICITED_SHARES	24
+/* A call counts for so long after its last packet: a second, in the queue's time. */
+#define LASACK_CALL_AGE	((u32)(1ULL * NSEC_PER_SEC >> FLOW_TIME_SHIFT))
 /*
  * A flow that has paused: its sum is at most so many bytes below the largest, or no less than the
  * largest was a second ago, within the second distance.

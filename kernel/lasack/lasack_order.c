@@ -39,16 +39,6 @@ static u64 lasack_flow_seq(const struct lasack_queue *q, const struct lasack_flo
 	return (q->seq - (u32)((u32)q->seq - lasack_cb(flow->head)->seq)) & LASACK_TIE_MAX;
 }
 
-static struct lasack_node *lasack_node_of(struct rb_node *node)
-{
-	return rb_entry(node, struct lasack_node, node);
-}
-
-static struct lasack_flow *lasack_flow_of(const struct lasack_queue *q, struct rb_node *node)
-{
-	return lasack_flow_at(q, lasack_node_of(node)->flow);
-}
-
 static struct lasack_node *lasack_flow_node(const struct lasack_queue *q,
 					    const struct lasack_flow *flow)
 {
@@ -110,8 +100,8 @@ static void lasack_station_link(struct lasack_queue *q, struct lasack_station *s
 }
 
 /* Corrects the flow's key: it is never too large. Return: whether the flow has another place. */
-static bool lasack_station_mend(struct lasack_queue *q, struct lasack_station *station,
-				struct lasack_flow *flow)
+bool lasack_station_mend(struct lasack_queue *q, struct lasack_station *station,
+			 struct lasack_flow *flow)
 {
 	struct lasack_node *node = lasack_flow_node(q, flow);
 	struct rb_node *next = rb_next(&node->node);
@@ -307,24 +297,6 @@ void lasack_order_lowered(struct lasack_queue *q, struct lasack_flow *flow)
 	}
 	if (q->dropping && !q->shape.by_station && flow->head)
 		lasack_drop_update_flow(q, flow);
-}
-
-/* The flow with the least sum of those that compete with this one at its station, or NULL. */
-struct lasack_flow *lasack_order_rival(struct lasack_queue *q, struct lasack_flow *flow)
-{
-	struct lasack_station *station = lasack_station_at(q, flow);
-	struct lasack_flow *rival;
-	struct rb_node *node;
-
-	do {
-		node = rb_first_cached(&station->flows);
-		if (node && lasack_flow_of(q, node) == flow)
-			node = rb_next(node);
-		if (!node)
-			return NULL;
-		rival = lasack_flow_of(q, node);
-	} while (lasack_station_mend(q, station, rival));
-	return rival;
 }
 
 /* The flow with the least sum of all. There are packets. */

@@ -14,9 +14,9 @@
  * sch_lasack.h has the private data, lasack_state.h the queue in it, and lasack_rebuild.c makes
  * and frees that. A packet's way: lasack_arrival.c finds its flow (common/flow_table.c) and
  * station (lasack_station.c), lasack_charge.c and lasack_newcomer.c charge it, lasack_queue.c
- * serves it or pushes it out, as lasack_order.c says. lasack_sum.c has the decay, and
- * lasack_observe.c and lasack_heard.c count what stations send. lasack_rates.c and lasack_airtime.c
- * have what their bytes cost. lasack_class.c has what tc shows.
+ * serves it or pushes it out, as lasack_order.c and lasack_call.c say. lasack_sum.c has the decay,
+ * and lasack_observe.c and lasack_heard.c count what stations send. lasack_rates.c and
+ * lasack_airtime.c have what their bytes cost. lasack_class.c has what tc shows.
  */
 #include <linux/errno.h>
 #include <linux/ktime.h>
