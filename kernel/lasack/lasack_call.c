@@ -13,7 +13,6 @@
  * and costs little. But it does begin below it: a flow that looks like a call may have had as much
  * as a large download, and a page must come before both.
  */
-#include <linux/in.h>
 #include <linux/minmax.h>
 #include "lasack/lasack_call.h"
 #include "lasack/lasack_newcomer.h"
@@ -26,8 +25,7 @@
  */
 static bool lasack_is_call(const struct lasack_queue *q, const struct lasack_flow *flow)
 {
-	if (flow->shared || flow->entry.key.protocol == IPPROTO_TCP ||
-	    flow->entry.key.protocol == IPPROTO_ICMP)
+	if (flow->shared || flow->entry.key.protocol == IPPROTO_ICMP)
 		return false;
 	if ((flow->account.credit || !flow->solicited) &&
 	    flow->received < LASACK_CALL_LEAST + flow->sent / LASACK_CALL_PART)
@@ -80,23 +78,18 @@ static bool lasack_call_ahead(struct lasack_queue *q, struct lasack_flow *flow, 
 	return true;
 }
 
-/* A packet of the flow has come. Return: whether its sum is less now. */
-bool lasack_call_came(struct lasack_queue *q, struct lasack_flow *flow)
+/* A datagram of the flow has come. Return: whether its sum is less now. */
+bool lasack_datagram_came(struct lasack_queue *q, struct lasack_flow *flow)
 {
-	return lasack_has_station(q, flow) && lasack_flow_level(q, flow)->call_left > 0 &&
-	       lasack_is_call(q, flow) && lasack_call_ahead(q, flow, 0);
+	return lasack_flow_level(q, flow)->call_left > 0 && lasack_is_call(q, flow) &&
+	       lasack_call_ahead(q, flow, 0);
 }
 
-/* A packet of the flow was sent and charged, @cost bytes. Return: whether its sum is less now. */
-bool lasack_call_sent(struct lasack_queue *q, struct lasack_flow *flow, u32 cost)
+/* A datagram of the flow was sent and charged, @cost bytes. Return: whether its sum is less now. */
+bool lasack_datagram_sent(struct lasack_queue *q, struct lasack_flow *flow, u32 cost)
 {
-	struct lasack_level *level;
+	struct lasack_level *level = lasack_flow_level(q, flow);
 
-	if (!lasack_has_station(q, flow))
-		return false;
-	level = lasack_flow_level(q, flow);
-	level->call_left = min_t(s32, level->call_left + cost / LASACK_CALL_SHARE,
-				 LASACK_CALL_MOST);
 	if (!lasack_is_call(q, flow))
 		return false;
 	if (lasack_call_rival(q, flow))

@@ -3,6 +3,8 @@
 #ifndef LASACK_CALL_H
 #define LASACK_CALL_H
 
+#include <linux/in.h>
+#include <linux/minmax.h>
 #include "lasack/lasack_state.h"
 
 /* A flow that has had a queue for so long is none: four seconds. */
@@ -20,7 +22,33 @@
 /* and so many at once. */
 #define LASACK_CALL_MOST	(128 << 10)
 
-bool lasack_call_came(struct lasack_queue *q, struct lasack_flow *flow);
-bool lasack_call_sent(struct lasack_queue *q, struct lasack_flow *flow, u32 cost);
+bool lasack_datagram_came(struct lasack_queue *q, struct lasack_flow *flow);
+bool lasack_datagram_sent(struct lasack_queue *q, struct lasack_flow *flow, u32 cost);
+
+/* Old downloads of TCP are often empty, as calls are. So only datagrams are a call. */
+static inline bool lasack_is_datagrams(const struct lasack_flow *flow)
+{
+	return flow->entry.key.protocol != IPPROTO_TCP;
+}
+
+/* A packet of the flow has come. Return: whether its sum is less now. */
+static inline bool lasack_call_came(struct lasack_queue *q, struct lasack_flow *flow)
+{
+	return unlikely(lasack_is_datagrams(flow)) && lasack_has_station(q, flow) &&
+	       lasack_datagram_came(q, flow);
+}
+
+/* A packet of the flow was sent and charged, @cost bytes. Return: whether its sum is less now. */
+static inline bool lasack_call_sent(struct lasack_queue *q, struct lasack_flow *flow, u32 cost)
+{
+	struct lasack_level *level;
+
+	if (!lasack_has_station(q, flow))
+		return false;
+	level = lasack_flow_level(q, flow);
+	level->call_left = min_t(s32, level->call_left + cost / LASACK_CALL_SHARE,
+				 LASACK_CALL_MOST);
+	return unlikely(lasack_is_datagrams(flow)) && lasack_datagram_sent(q, flow, cost);
+}
 
 #endif

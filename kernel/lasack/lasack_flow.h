@@ -23,15 +23,15 @@ struct lasack_account {
 struct lasack_level {
 	u64	current_sum;	/* of the one that was served last */
 	u64	high;		/* the largest that was */
-	u64	newcomers;	/* the sum that all newcomers together have attained */
-	u64	opened;		/* likewise, in thirds, of connections that were opened lately */
-	u64	solicited;	/* and in still smaller parts, of what a station asked for */
 	u64	high_was[2];	/* high, when it was looked at last, and the time before; or 0 */
 	u32	looked_at;	/* the queue's time */
 	bool	sparse;		/* the one that was served last had but one packet */
+	s32	call_left;	/* bytes that calls may go ahead; if less than 0, they are none */
 	u32	call_at;	/* when the call below was served last: the queue's time */
 	u64	call;		/* the sum of a call, the largest that one had lately */
-	s32	call_left;	/* bytes that calls may go ahead; if less than 0, they are none */
+	u64	newcomers;	/* the sum that all newcomers together have attained */
+	u64	opened;		/* likewise, in thirds, of connections that were opened lately */
+	u64	solicited;	/* and in still smaller parts, of what a station asked for */
 };
 
 /* Two cache lines: the first finds the flow and its next packet. */
