@@ -5,8 +5,8 @@
  * Principle: least attained service puts a call that has lasted for long behind all that is new.
  * What a station asks for is new again and again, so the call would never be served. Hence, if what
  * would come next is new and was asked for, a call comes before it: its sum becomes a byte less.
- * What a call is so not charged has a limit, so whoever only looks like a call gains little: for
- * all calls of a station one byte in LASACK_CALL_SHARE of what the station gets, and
+ * The bytes that calls are not charged in this way have a limit, so whoever only looks like a call
+ * gains little: for all calls of a station one in LASACK_CALL_SHARE of what the station gets, and
  * LASACK_CALL_MOST at once. If they get more while others wait, none of them is a call.
  *
  * What is asked for begins not far below a call. So the way that the call has to go ahead is short,
@@ -55,13 +55,13 @@ static struct lasack_flow *lasack_call_rival(struct lasack_queue *q, const struc
 }
 
 /*
- * If what the station asked for would come before the flow, the flow's sum becomes less. Of that,
- * @paid bytes are paid for already. Return: whether it has.
+ * If the @rival was asked for and would come before the flow, the flow's sum becomes less. Of that,
+ * @paid bytes are paid for already. Return: whether it is less now.
  */
-static bool lasack_call_ahead(struct lasack_queue *q, struct lasack_flow *flow, u32 paid)
+static bool lasack_call_ahead(struct lasack_queue *q, struct lasack_flow *flow,
+			      const struct lasack_flow *rival, u32 paid)
 {
 	struct lasack_level *level = lasack_flow_level(q, flow);
-	struct lasack_flow *rival = lasack_call_rival(q, flow);
 	u64 bytes;
 
 	if (!rival || !rival->solicited || !rival->account.credit ||
@@ -82,17 +82,19 @@ static bool lasack_call_ahead(struct lasack_queue *q, struct lasack_flow *flow, 
 bool lasack_datagram_came(struct lasack_queue *q, struct lasack_flow *flow)
 {
 	return lasack_flow_level(q, flow)->call_left > 0 && lasack_is_call(q, flow) &&
-	       lasack_call_ahead(q, flow, 0);
+	       lasack_call_ahead(q, flow, lasack_call_rival(q, flow), 0);
 }
 
 /* A datagram of the flow was sent and charged, @cost bytes. Return: whether its sum is less now. */
 bool lasack_datagram_sent(struct lasack_queue *q, struct lasack_flow *flow, u32 cost)
 {
 	struct lasack_level *level = lasack_flow_level(q, flow);
+	const struct lasack_flow *rival;
 
 	if (!lasack_is_call(q, flow))
 		return false;
-	if (lasack_call_rival(q, flow))
+	rival = lasack_call_rival(q, flow);
+	if (rival)
 		level->call_left = max_t(s32, level->call_left - cost, -LASACK_CALL_MOST);
 	if (level->call_left < 0)
 		return false;
@@ -100,5 +102,5 @@ bool lasack_datagram_sent(struct lasack_queue *q, struct lasack_flow *flow, u32 
 		level->call = flow->account.sum;
 		level->call_at = q->time;
 	}
-	return lasack_call_ahead(q, flow, cost);
+	return lasack_call_ahead(q, flow, rival, cost);
 }

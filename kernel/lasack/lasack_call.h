@@ -7,11 +7,12 @@
 #include <linux/minmax.h>
 #include "lasack/lasack_state.h"
 
-/* A flow that has had a queue for so long is none: four seconds. */
+/* A flow that has had a queue for so long is no call: four seconds. */
 #define LASACK_CALL_BACKLOG	((u32)(4ULL * NSEC_PER_SEC >> FLOW_TIME_SHIFT))
 /*
- * If a flow is new, or nobody asked for it, it is one if its station has sent so many bytes, and
- * this part of what it got. A client begins a page over QUIC with one or two packets of 1200 bytes.
+ * A flow that is new, or that nobody asked for, is a call only if its station has sent so many
+ * bytes, and this part of what sending to it was charged. A client begins a page over QUIC with one
+ * or two packets of 1200 bytes.
  */
 #define LASACK_CALL_LEAST	3000
 #define LASACK_CALL_PART	24

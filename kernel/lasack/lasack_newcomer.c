@@ -20,7 +20,7 @@
  * Many short transfers ask for more than that, and where they do not get it, more and more of them
  * wait. What a station was heard to ask for is no flood from elsewhere. Its sum rises by a smaller
  * part still, so it has the service of LASACK_SOLICITED_SHARES flows of this station. A flood does
- * not raise this sum. During a call of the station it has LASACK_OPENED_SHARES beside the call.
+ * not raise this sum. But calls of the station go ahead: lasack_call.c.
  *
  * A flow that pauses saves up nothing: its sum is raised to LASACK_LAG below the largest. That of
  * a station is raised to LASACK_STATION_LAG below it. Else a station whose transfers are short

@@ -177,7 +177,7 @@ static void transfers_do_not_delay_a_video_call(struct kunit *test)
 	c.active = 10;
 	c.download = true;
 	KUNIT_EXPECT_LE(test, call_waits_ms(test, c), 35U);
-	/* Half as much at a fifth of the rate is more than half of what calls may have. */
+	/* Two packets a frame, 60 kB/s, are half of what calls may have at a fifth of the rate. */
 	c.download = false;
 	c.packets = 2;
 	c.rate = 500000;
@@ -397,8 +397,8 @@ static void transfers_come_before_none_of_two_calls(struct kunit *test)
 }
 
 /*
- * An upload of datagrams has far more than an old download, so it has the floor only. It looks like
- * a call, but what its station asks for begins where the download is.
+ * An upload of datagrams has far more than an old download, so it has the floor only. If it were
+ * taken for a call, what its station asks for would begin there, and not where the download is.
  */
 static void transfers_come_before_the_floor(struct kunit *test)
 {

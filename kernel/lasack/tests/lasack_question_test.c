@@ -4,8 +4,8 @@
  *
  * Principle: the SYN of a connection that the station begins is a question, and so is a datagram.
  * The answers have more of the station's service than what nobody asked for, and do not wait for
- * it. But a call does not wait for them, nobody asks in another's name, and one question has one
- * answer.
+ * it. But nobody asks in another's name, and one question has one answer. lasack_call_test.c has
+ * the calls that go before them.
  */
 #include <kunit/test.h>
 #include <linux/module.h>
