@@ -243,10 +243,10 @@ def missing_segment(link: Link) -> None:
             sent = time.monotonic()
             peer.segment((at + i) * MSS, MSS)
             peer.wait(SOON_S)
-            last = peer.received[-1]
             expect(
                 len(peer.received) == i, f"{len(peer.received)} ACKs for {i} segments out of order"
             )
+            last = peer.received[-1]
             expect(
                 last.ack == at * MSS and last.time - sent < AT_ONCE_S, "no duplicate ACK at once"
             )
