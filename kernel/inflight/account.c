@@ -17,12 +17,7 @@
  * each further stall time. A station that was asleep before gets a shorter stall time.
  *
  * The bound "auto" is that of dynamic queue limits on bytes (lib/dynamic_queue_limits.c), with two
- * more rules. First, it is at least what the device sends in 4 ms when nobody else transmits. An
- * aggregate that long loses few per cent to the gap before the next one, and a frame of 802.11b
- * takes half of that time. Second, there is a bound in packets too: as many as leave in 4 ms, and
- * at least two, because short packets take nearly as long as long ones. Here no packet counts for
- * less than 512 bytes. Otherwise one aggregate of ACKs would allow more packets than the driver's
- * own queue can hold.
+ * more rules: pace.c has a least one, and a bound in packets.
  *
  * Urgent packets, voice and video, overtake others below the discipline. So if they are freed,
  * this does not mean that a station sleeps whose packets came earlier. With "auto" they do not
@@ -50,18 +45,6 @@
 #define INFLIGHT_HASTE_MAX	64U	/* packets out, of all stations */
 
 #define INFLIGHT_DOUBTS		10	/* at most 2^10 packets are excused in doubt */
-
-#define INFLIGHT_AUTO_NS	(4 * NSEC_PER_MSEC)
-#define INFLIGHT_AUTO_SHORT	512U	/* bytes: a shorter packet is as long */
-#define INFLIGHT_AUTO_PACKETS	2U	/* at least: one on the air, one ready */
-#define INFLIGHT_AUTO_BYTES	(8U << 20)	/* at most: 16 Gb/s */
-/*
- * Freed closer together, packets went in one aggregate or one interrupt. Short aggregates are taken
- * together; where there are no gaps, smaller ones must do.
- */
-#define INFLIGHT_BATCH_GAP	(100 * NSEC_PER_USEC)
-#define INFLIGHT_BATCH_NS	(500 * NSEC_PER_USEC)
-#define INFLIGHT_BATCH_LEAST_GAP	(10 * NSEC_PER_USEC)
 
 /**
  * inflight_account_init() - an account with nothing out
@@ -96,7 +79,7 @@ void inflight_account_set_limit(struct inflight_account *account, u32 limit)
 		memset(&account->pace, 0, sizeof(account->pace));
 		dql_init(&account->dql, HZ);
 		account->dql.num_queued = account->counted_bytes;
-		account->auto_packets = INFLIGHT_AUTO_PACKETS;
+		account->auto_packets = inflight_pace_packets(&account->pace, 0);
 	}
 	WRITE_ONCE(account->limit, limit);
 }
@@ -205,9 +188,9 @@ static void inflight_hand_down(struct inflight_account *account, struct inflight
 /* Urgent bytes that each station may have in a ms. */
 static u32 inflight_station_rate(const struct inflight_account *account)
 {
-	u32 best = inflight_is_auto(account) ? account->dql.min_limit : 0;
+	u32 best = inflight_is_auto(account) ? inflight_pace_bytes(&account->pace) : 0;
 
-	return inflight_haste_rate(best / (INFLIGHT_AUTO_NS / NSEC_PER_MSEC));
+	return inflight_haste_rate(best / (INFLIGHT_PACE_NS / NSEC_PER_MSEC));
 }
 
 /*
@@ -247,7 +230,7 @@ bool inflight_account_may_hurry(const struct inflight_account *account, u64 addr
 		&account->stations[inflight_account_place(account, address)];
 
 	return inflight_is_auto(account) &&
-	       inflight_may_hurry(account, station, max(bytes, INFLIGHT_AUTO_SHORT), now);
+	       inflight_may_hurry(account, station, max(bytes, INFLIGHT_PACE_SHORT), now);
 }
 
 /**
@@ -265,7 +248,7 @@ bool inflight_account_add_urgent(struct inflight_account *account, u64 address, 
 				 u64 now, struct inflight_ticket *ticket)
 {
 	struct inflight_station *station = inflight_account_station(account, address);
-	u32 rate = inflight_station_rate(account), cost = max(bytes, INFLIGHT_AUTO_SHORT);
+	u32 rate = inflight_station_rate(account), cost = max(bytes, INFLIGHT_PACE_SHORT);
 	bool may = inflight_may_hurry(account, station, cost, now), counts;
 
 	/* Also what it asks for and has not. */
@@ -304,61 +287,16 @@ void inflight_account_add(struct inflight_account *account, u64 address, u16 pac
 		inflight_count(account, station, ticket);
 }
 
-/* A batch is over. The best batch of each second is remembered for one second more. */
-static void inflight_pace_batch(struct inflight_account *account)
-{
-	struct inflight_pace *pace = &account->pace;
-	u64 ns = pace->last - pace->begin;
-	u64 bytes = (u64)pace->bytes * INFLIGHT_AUTO_NS;
-	u64 packets = (u64)pace->packets * INFLIGHT_AUTO_NS;
-
-	if (pace->last - pace->second >= NSEC_PER_SEC) {
-		pace->second = pace->last;
-		pace->best_bytes[1] = pace->best_bytes[0];
-		pace->best_packets[1] = pace->best_packets[0];
-		pace->best_bytes[0] = 0;
-		pace->best_packets[0] = 0;
-	}
-	pace->bytes = 0;
-	pace->packets = 0;
-	bytes = min_t(u64, div64_u64(bytes, ns), INFLIGHT_AUTO_BYTES);
-	packets = min_t(u64, div64_u64(packets, ns), TC_INFLIGHT_MAX);
-	pace->best_bytes[0] = max_t(u32, pace->best_bytes[0], bytes);
-	pace->best_packets[0] = max_t(u32, pace->best_packets[0], packets);
-
-	account->dql.min_limit = max(pace->best_bytes[0], pace->best_bytes[1]);
-	packets = min(max(pace->best_packets[0], pace->best_packets[1]),
-		      account->dql.min_limit / INFLIGHT_AUTO_SHORT);
-	WRITE_ONCE(account->auto_packets,
-		   max_t(u32, packets, INFLIGHT_AUTO_PACKETS));
-}
-
-/*
- * A batch takes from the end of the one before it, or from when it was handed
- * down, to its last packet: nothing but its own time if no one came between.
- */
-static bool inflight_pace_is_whole(const struct inflight_pace *pace, u64 now)
-{
-	u64 gap = now - pace->last, ns = pace->last - pace->begin;
-
-	if (!pace->packets)
-		return false;
-	return (gap >= INFLIGHT_BATCH_GAP && ns >= INFLIGHT_BATCH_NS) ||
-	       (gap >= INFLIGHT_BATCH_LEAST_GAP && ns >= INFLIGHT_AUTO_NS);
-}
-
-static void inflight_pace_note(struct inflight_account *account,
+/* The device has sent a packet: what does that say of the bound? */
+static void inflight_note_pace(struct inflight_account *account,
 			       const struct inflight_ticket *ticket, u64 now)
 {
 	struct inflight_pace *pace = &account->pace;
 
-	if (inflight_pace_is_whole(pace, now))
-		inflight_pace_batch(account);
-	if (!pace->packets)
-		pace->begin = max(pace->last, ticket->at);
-	pace->bytes += ticket->bytes;
-	pace->packets += ticket->packets;
-	pace->last = now;
+	inflight_pace_note(pace, ticket->at, ticket->bytes, ticket->packets,
+			   account->stations[ticket->station].counted, now);
+	account->dql.min_limit = inflight_pace_bytes(pace);
+	WRITE_ONCE(account->auto_packets, inflight_pace_packets(pace, now));
 }
 
 /* The driver has freed one of the station's packets, whether it was transmitted or not. */
@@ -426,7 +364,7 @@ void inflight_account_remove(struct inflight_account *account,
 	}
 	/* A driver may give up all packets of a sleeping station at once. */
 	if (counts && inflight_is_auto(account))
-		inflight_pace_note(account, ticket, now);
+		inflight_note_pace(account, ticket, now);
 	inflight_station_lives(account, ticket, now);
 }
 

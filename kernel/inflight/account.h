@@ -10,6 +10,7 @@
 #include <linux/dynamic_queue_limits.h>
 #include <linux/types.h>
 #include "haste.h"
+#include "pace.h"
 #include "uapi/pkt_sch_inflight.h"
 
 #define INFLIGHT_STATION_BITS	7
@@ -28,17 +29,6 @@ struct inflight_station {
 	u8	prompt;		/* packets in time since */
 	bool	calm;		/* it asks for too many urgent packets, and has none */
 } ____cacheline_aligned;
-
-/* What leaves in INFLIGHT_AUTO_NS at best, in this second and the one before. */
-struct inflight_pace {
-	u64	begin;		/* ns: of the batch under way */
-	u64	last;		/* ns: its latest packet */
-	u32	bytes;
-	u32	packets;
-	u64	second;		/* ns: begin of this second */
-	u32	best_bytes[2];
-	u32	best_packets[2];
-};
 
 struct inflight_account {
 	u32	limit;		/* packets or TC_INFLIGHT_* */

@@ -45,8 +45,11 @@
 #define LASACK_AQM_THINNED	(12U << 10)
 /* Most senders have a segment of 2304 bytes (IEEE 802.11) or less: they can send three. */
 #define LASACK_AQM_LEAST	(8U << 10)
-/* CoDel looks for the least wait in so many targets. It must be longer than a round trip. */
-#define LASACK_AQM_INTERVAL	3
+/*
+ * CoDel looks for the least wait in so many targets. It must be longer than a round trip, and than
+ * the turns that two directions take where others' aggregates are long: half a second.
+ */
+#define LASACK_AQM_INTERVAL	8
 /* The other end of an upload that is not TCP sends more than so many times what it gets. */
 #define LASACK_AQM_UPLOAD	2
 /* Bytes of both directions, of which the older ones weigh less and less. */

@@ -127,6 +127,9 @@ class Radios:
         conf.write_text(hostapd_conf(self.plan))
         join = self.join_open if self.plan.ap.security == "open" else self.join_wpa2
         self.running.start("hostapd", ["hostapd", str(conf)], ready="AP-ENABLED")
+        if stock_at_one_rate(self.plan, self.programs):
+            # 1 Mb/s is a basic rate, and the kernel takes no set without one.
+            run(["iw", "dev", "wlan0", "set", "bitrates", "legacy-2.4", "1", "11"])
         batch(address_commands("wlan0", GATEWAY_AIR))
         for number, name in enumerate(self.stations, start=1):
             device = f"wlan{number}"
@@ -257,6 +260,19 @@ def hostapd_conf(plan: Plan) -> str:
     if plan.ap.security == "wpa2":
         conf += HOSTAPD_WPA2
     return conf
+
+
+def stock_at_one_rate(plan: Plan, programs: Programs) -> bool:
+    """Whether the radios are the kernel's own, and the medium sends all data at 11 Mb/s.
+
+    Then mac80211 must choose 11 Mb/s too. Linux 7.2 tells of a station the rate that mac80211
+    chose, probes of others included, and not the one at which the medium sent. The price of
+    airtime follows what is told. Our own radio tells the medium's rate.
+    """
+    medium = plan.medium
+    stock = Path(programs.hwsim).name.startswith("mac80211_hwsim.")
+    own = any("rate=" in said for said in medium.stations.values())
+    return stock and medium.phy == "hrdsss-11" and medium.rates == "fixed" and not own
 
 
 def served_stations(dump: str) -> set[str]:

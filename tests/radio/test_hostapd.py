@@ -9,9 +9,10 @@ import pytest
 
 from apbed.errors import ApbedError
 from apbed.scenario import hostapd
+from apbed.scenario.plan import Programs
 from guest import categories
 from guest.commands import CellError
-from guest.radios import edca_words, hostapd_conf
+from guest.radios import edca_words, hostapd_conf, stock_at_one_rate
 from tests.apbed.scenario.test_scenario import CELL, load
 
 # IEEE Std 802.11-2012, Table 8-105, aCWmin 15: AIFSN, number of values, TXOP limit in us.
@@ -40,6 +41,25 @@ def test_hostapd_gets_the_same_lines(tmp_path: Path) -> None:
     conf = hostapd_conf(load(tmp_path, CELL, f"medium.edca={SMALL_AAP}").runs[0].plan)
     assert "wmm_enabled=1" in conf.splitlines()
     assert conf.splitlines()[-3:] == SMALL_AAP.split()[1:]
+
+
+@pytest.mark.parametrize(
+    ("hwsim", "said", "expected"),
+    [
+        ("/lib/modules/7.2/mac80211_hwsim.ko.xz", [], True),
+        ("/lib/modules/6.1/mac80211_hwsim.ko", [], True),
+        ("/build/lab_radio.ko", [], False),
+        ("/lib/modules/7.2/mac80211_hwsim.ko", ["medium.phy=erp-54"], False),
+        ("/lib/modules/7.2/mac80211_hwsim.ko", ["medium.stations=sta1,rate=1"], False),
+        ("/lib/modules/7.2/mac80211_hwsim.ko", ["medium.rates=kernel"], False),
+    ],
+)
+def test_only_stock_radios_at_one_rate_are_told_it(
+    tmp_path: Path, hwsim: str, said: list[str], expected: bool
+) -> None:
+    plan = load(tmp_path, CELL, *said).runs[0].plan
+    programs = Programs((), hwsim, "dcfmedium", "flowgen", "tc", "")
+    assert stock_at_one_rate(plan, programs) == expected
 
 
 @pytest.mark.parametrize(

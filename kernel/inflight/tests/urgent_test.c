@@ -8,6 +8,7 @@
 #include <linux/module.h>
 #include "inflight/account.c"
 #include "inflight/haste.c"
+#include "inflight/pace.c"
 
 #define MS(ms)	((u64)(ms) * NSEC_PER_MSEC)
 #define STALL	MS(100)
@@ -161,7 +162,7 @@ static void urgent_video(struct kunit *test)
 	for (i = 0; i < 300; i++)
 		sum += hurried(test, 1, 1054, LATER + MS(33 * i), 6);
 	KUNIT_EXPECT_LE(test, sum, 8U);
-	account->dql.min_limit = 32500;
+	account->pace.best_bytes[0] = 32500;
 	for (i = 0; i < 300; i++)
 		KUNIT_EXPECT_EQ(test, hurried(test, 2, 1054, LATER + MS(33 * i), 6), 6U);
 }
@@ -353,7 +354,7 @@ static void urgent_of_many(struct kunit *test)
 	u64 bytes = 0;
 	u32 i, j;
 
-	account->dql.min_limit = 32500;
+	account->pace.best_bytes[0] = 32500;
 	for (i = 0; i < 5000; i++) {
 		for (j = 1; j <= 30; j++)
 			bytes += 1000 * hurried(test, j, 1000, LATER + MS(2 * i), 1);

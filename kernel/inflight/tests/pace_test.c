@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit suite of what a device's pace says of its bound: does it send one by one?
+ *
+ * Principle: packets leave at times chosen by hand, those of 54 Mb/s: 395 us for one, ten in 4 ms.
+ * An aggregate's leave at once.
+ */
+#include <kunit/test.h>
+#include <linux/module.h>
+#include "inflight/pace.c"
+
+#define US(us)	((u64)(us) * NSEC_PER_USEC)
+#define MS(ms)	((u64)(ms) * NSEC_PER_MSEC)
+#define FRAME	395	/* us */
+
+static int pace_test_init(struct kunit *test)
+{
+	test->priv = kunit_kzalloc(test, sizeof(struct inflight_pace), GFP_KERNEL);
+	return test->priv ? 0 : -ENOMEM;
+}
+
+/* So many packets leave one by one from @now on, with so many others of the station behind. */
+static u64 leave(struct kunit *test, u32 packets, u32 others, u64 now)
+{
+	while (packets--) {
+		now += US(FRAME);
+		inflight_pace_note(test->priv, 0, 1500, 1, others, now);
+	}
+	return now;
+}
+
+/* After 32 packets that left alone while others waited, 0.5 ms are enough: one, so two. */
+static void pace_one_by_one(struct kunit *test)
+{
+	u64 now = leave(test, 31, 9, MS(1000));
+
+	KUNIT_EXPECT_EQ(test, inflight_pace_packets(test->priv, now), 10U);
+	now = leave(test, 1, 9, now);
+	KUNIT_EXPECT_EQ(test, inflight_pace_packets(test->priv, now), 2U);
+	/* No more than two are below now, so nothing more is learned. */
+	now = leave(test, 2500, 1, now);
+	KUNIT_EXPECT_EQ(test, inflight_pace_packets(test->priv, now), 2U);
+	now = leave(test, 100, 1, now);
+	KUNIT_EXPECT_EQ(test, inflight_pace_packets(test->priv, now), 10U);
+}
+
+/* Who sends a packet now and then has not shown that the device cannot aggregate. */
+static void pace_with_nobody_behind(struct kunit *test)
+{
+	u64 now = leave(test, 1000, 1, MS(1000));
+
+	KUNIT_EXPECT_EQ(test, inflight_pace_packets(test->priv, now), 10U);
+}
+
+/* One aggregate says that there will be more: at once, and for the next 31 packets. */
+static void pace_with_an_aggregate(struct kunit *test)
+{
+	u64 now = leave(test, 32, 9, MS(1000));
+
+	inflight_pace_note(test->priv, 0, 1500, 1, 8, now + US(20));
+	KUNIT_EXPECT_GE(test, inflight_pace_packets(test->priv, now), 10U);
+	now = leave(test, 31, 9, now + US(20));
+	inflight_pace_note(test->priv, 0, 1500, 1, 8, now + US(20));
+	now = leave(test, 31, 9, now + US(20));
+	KUNIT_EXPECT_GE(test, inflight_pace_packets(test->priv, now), 10U);
+	now = leave(test, 1, 9, now);
+	KUNIT_EXPECT_EQ(test, inflight_pace_packets(test->priv, now), 2U);
+}
+
+/* Bytes are not bounded by it: it is only packets that wait. */
+static void pace_of_bytes(struct kunit *test)
+{
+	leave(test, 64, 9, MS(1000));
+	KUNIT_EXPECT_EQ(test, inflight_pace_bytes(test->priv), 1500U * 4000 / FRAME);
+}
+
+static struct kunit_case pace_cases[] = {
+	KUNIT_CASE(pace_one_by_one),
+	KUNIT_CASE(pace_with_nobody_behind),
+	KUNIT_CASE(pace_with_an_aggregate),
+	KUNIT_CASE(pace_of_bytes),
+	{}
+};
+
+static struct kunit_suite pace_suite = {
+	.name = "pace",
+	.init = pace_test_init,
+	.test_cases = pace_cases,
+};
+
+kunit_test_suite(pace_suite);
+
+MODULE_DESCRIPTION("KUnit suite of the pace of a device");
+MODULE_LICENSE("GPL");
