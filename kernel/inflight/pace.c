@@ -14,8 +14,9 @@
  * A device that sends one by one needs no more than a packet on the air and one that is ready. What
  * is more waits in mac80211, whose CoDel drops what waits for 20 ms. Where five stations upload at
  * 54 Mb/s, ten packets wait for 30 ms. So if packets leave alone, again and again, while others for
- * the same station wait, the bound in packets is an eighth for a second. Then it is tried again,
- * because a device can aggregate only what waits below.
+ * the same station wait, the bound in packets is an eighth for a second, but at least four: a driver
+ * may make two aggregates ahead, and a sleeping station's packets must leave room. Then it is tried
+ * again, because a device can aggregate only what waits below.
  *
  * Pure arithmetic: no packet, no lock, no clock.
  */
@@ -37,7 +38,8 @@
 #define INFLIGHT_ALONE		32
 #define INFLIGHT_ALONE_BEHIND	2
 #define INFLIGHT_ALONE_NS	NSEC_PER_SEC
-#define INFLIGHT_ALONE_SHARE	8	/* of what leaves in INFLIGHT_PACE_NS: 0.5 ms */
+#define INFLIGHT_ALONE_SHARE	8U	/* of what leaves in INFLIGHT_PACE_NS: 0.5 ms */
+#define INFLIGHT_ALONE_LEAST	4U	/* packets */
 
 /* Return: the bytes that may be below at least, 0: nothing is known yet. */
 u32 inflight_pace_bytes(const struct inflight_pace *pace)
@@ -52,7 +54,7 @@ u32 inflight_pace_packets(const struct inflight_pace *pace, u64 now)
 			  inflight_pace_bytes(pace) / INFLIGHT_PACE_SHORT);
 
 	if (now < pace->alone_until)
-		packets /= INFLIGHT_ALONE_SHARE;
+		packets = min(packets, max(packets / INFLIGHT_ALONE_SHARE, INFLIGHT_ALONE_LEAST));
 	return max(packets, INFLIGHT_PACE_LEAST);
 }
 
@@ -97,6 +99,8 @@ static void inflight_pace_alone(struct inflight_pace *pace, u32 others, u64 now)
 	if (now - pace->last < INFLIGHT_BATCH_GAP) {
 		pace->alone = 0;
 		pace->alone_until = 0;
+	} else if (now < pace->alone_until) {
+		pace->alone = 0;
 	} else if (others >= INFLIGHT_ALONE_BEHIND && ++pace->alone == INFLIGHT_ALONE) {
 		pace->alone = 0;
 		pace->alone_until = now + INFLIGHT_ALONE_NS;

@@ -165,9 +165,10 @@ static void inflight_complete(struct inflight_entry *entry, bool lost, unsigned 
 	struct inflight_ticket *ticket = &entry->ticket;
 	struct inflight *inf = entry->inf;
 	bool in_transmit, early, wake, last;
-	u64 now = ktime_get_ns();
+	u64 now;
 
 	spin_lock(&inf->lock);
+	now = ktime_get_ns();	/* under the lock, so that it never runs back */
 	in_transmit = inflight_in_transmit(inf);
 	early = in_transmit && (s32)(ticket->number - inf->batch) >= 0;
 	inf->batch_over = true;

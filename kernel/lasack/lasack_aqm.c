@@ -45,11 +45,13 @@
 #define LASACK_AQM_THINNED	(12U << 10)
 /* Most senders have a segment of 2304 bytes (IEEE 802.11) or less: they can send three. */
 #define LASACK_AQM_LEAST	(8U << 10)
+/* CoDel looks for the least wait in so many targets. It must be longer than a round trip. */
+#define LASACK_AQM_INTERVAL	3
 /*
- * CoDel looks for the least wait in so many targets. It must be longer than a round trip, and than
- * the turns that two directions take where others' aggregates are long: half a second.
+ * Of TCP, whose two directions take turns: where others' aggregates are long, half a second each.
+ * What is not TCP need not react, and has a long queue the sooner the longer this is.
  */
-#define LASACK_AQM_INTERVAL	8
+#define LASACK_AQM_INTERVAL_TCP	8
 /* The other end of an upload that is not TCP sends more than so many times what it gets. */
 #define LASACK_AQM_UPLOAD	2
 /* Bytes of both directions, of which the older ones weigh less and less. */
@@ -111,6 +113,8 @@ void lasack_aqm_set(struct lasack_aqm *aqm, u32 target, u32 mtu)
 	aqm->codel.interval = LASACK_AQM_INTERVAL * aqm->codel.target;
 	aqm->codel.mtu = mtu;
 	aqm->codel.ecn = true;
+	aqm->codel_tcp = aqm->codel;
+	aqm->codel_tcp.interval = LASACK_AQM_INTERVAL_TCP * aqm->codel.target;
 	aqm->least = max(LASACK_AQM_LEAST, 3 * mtu);
 }
 
@@ -351,6 +355,7 @@ static void lasack_aqm_codel(struct lasack_queue *q, struct lasack_flow *flow,
 {
 	struct lasack_aqm_context c = { .q = q, .flow = flow, .discard = discard };
 	struct lasack_aqm_state *state = lasack_aqm_state(q, flow);
+	bool tcp = flow->entry.key.class == SEGMENT_TCP && !flow->shared;
 
 	if (!state) {
 		/* CoDel does not drop a flow's only packet. */
@@ -358,9 +363,9 @@ static void lasack_aqm_codel(struct lasack_queue *q, struct lasack_flow *flow,
 			return;
 		state = lasack_aqm_take(q, flow);
 	}
-	codel_dequeue(&c, &c.backlog, &q->aqm->codel, &state->codel, &q->aqm->codel_stats,
-		      lasack_codel_length, lasack_codel_arrival, lasack_codel_drop,
-		      lasack_codel_first);
+	codel_dequeue(&c, &c.backlog, tcp ? &q->aqm->codel_tcp : &q->aqm->codel, &state->codel,
+		      &q->aqm->codel_stats, lasack_codel_length, lasack_codel_arrival,
+		      lasack_codel_drop, lasack_codel_first);
 }
 
 /*

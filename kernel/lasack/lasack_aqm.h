@@ -32,7 +32,8 @@ struct lasack_aqm_state {
 };
 
 struct lasack_aqm {
-	struct codel_params	codel;
+	struct codel_params	codel;		/* of what is not TCP */
+	struct codel_params	codel_tcp;
 	struct codel_stats	codel_stats;
 	u32			least;		/* bytes: no window becomes less */
 	struct sk_buff		*discarded;	/* since they were taken; linked by next */

@@ -19,35 +19,49 @@ static int pace_test_init(struct kunit *test)
 	return test->priv ? 0 : -ENOMEM;
 }
 
-/* So many packets leave one by one from @now on, with so many others of the station behind. */
-static u64 leave(struct kunit *test, u32 packets, u32 others, u64 now)
+/* So many packets leave one by one in @each us from @now on, with so many others behind. */
+static u64 leave(struct kunit *test, u32 packets, u32 each, u32 others, u64 now)
 {
 	while (packets--) {
-		now += US(FRAME);
+		now += US(each);
 		inflight_pace_note(test->priv, 0, 1500, 1, others, now);
 	}
 	return now;
 }
 
-/* After 32 packets that left alone while others waited, 0.5 ms are enough: one, so two. */
+/* After 32 packets that left alone while two others waited, an eighth is one: four. */
 static void pace_one_by_one(struct kunit *test)
 {
-	u64 now = leave(test, 31, 9, MS(1000));
+	u64 now = leave(test, 31, FRAME, 2, MS(1000));
 
 	KUNIT_EXPECT_EQ(test, inflight_pace_packets(test->priv, now), 10U);
-	now = leave(test, 1, 9, now);
-	KUNIT_EXPECT_EQ(test, inflight_pace_packets(test->priv, now), 2U);
-	/* No more than two are below now, so nothing more is learned. */
-	now = leave(test, 2500, 1, now);
-	KUNIT_EXPECT_EQ(test, inflight_pace_packets(test->priv, now), 2U);
-	now = leave(test, 100, 1, now);
+	now = leave(test, 1, FRAME, 2, now);
+	KUNIT_EXPECT_EQ(test, inflight_pace_packets(test->priv, now), 4U);
+	/* For a second, though two are behind all the time; then it is tried again. */
+	now = leave(test, 2500, FRAME, 2, now);
+	KUNIT_EXPECT_EQ(test, inflight_pace_packets(test->priv, now), 4U);
+	now = leave(test, 32, FRAME, 2, now);
 	KUNIT_EXPECT_EQ(test, inflight_pace_packets(test->priv, now), 10U);
+	now = leave(test, 32, FRAME, 2, now);
+	KUNIT_EXPECT_EQ(test, inflight_pace_packets(test->priv, now), 4U);
+}
+
+/* 802.11b has two packets, and keeps them. At 100 us each an eighth of 40 is five. */
+static void pace_of_other_rates(struct kunit *test)
+{
+	struct inflight_pace *pace = test->priv;
+	u64 now = leave(test, 64, 2000, 9, MS(1000));
+
+	KUNIT_EXPECT_EQ(test, inflight_pace_packets(pace, now), 2U);
+	*pace = (struct inflight_pace) {};
+	now = leave(test, 64, 100, 9, MS(1000));
+	KUNIT_EXPECT_EQ(test, inflight_pace_packets(pace, now), 5U);
 }
 
 /* Who sends a packet now and then has not shown that the device cannot aggregate. */
 static void pace_with_nobody_behind(struct kunit *test)
 {
-	u64 now = leave(test, 1000, 1, MS(1000));
+	u64 now = leave(test, 1000, FRAME, 1, MS(1000));
 
 	KUNIT_EXPECT_EQ(test, inflight_pace_packets(test->priv, now), 10U);
 }
@@ -55,27 +69,28 @@ static void pace_with_nobody_behind(struct kunit *test)
 /* One aggregate says that there will be more: at once, and for the next 31 packets. */
 static void pace_with_an_aggregate(struct kunit *test)
 {
-	u64 now = leave(test, 32, 9, MS(1000));
+	u64 now = leave(test, 32, FRAME, 9, MS(1000));
 
-	inflight_pace_note(test->priv, 0, 1500, 1, 8, now + US(20));
+	now = leave(test, 1, 99, 8, now);
 	KUNIT_EXPECT_GE(test, inflight_pace_packets(test->priv, now), 10U);
-	now = leave(test, 31, 9, now + US(20));
-	inflight_pace_note(test->priv, 0, 1500, 1, 8, now + US(20));
-	now = leave(test, 31, 9, now + US(20));
+	now = leave(test, 31, FRAME, 9, now);
+	now = leave(test, 1, 99, 8, now);
+	now = leave(test, 31, FRAME, 9, now);
 	KUNIT_EXPECT_GE(test, inflight_pace_packets(test->priv, now), 10U);
-	now = leave(test, 1, 9, now);
-	KUNIT_EXPECT_EQ(test, inflight_pace_packets(test->priv, now), 2U);
+	now = leave(test, 1, FRAME, 9, now);
+	KUNIT_EXPECT_EQ(test, inflight_pace_packets(test->priv, now), 4U);
 }
 
 /* Bytes are not bounded by it: it is only packets that wait. */
 static void pace_of_bytes(struct kunit *test)
 {
-	leave(test, 64, 9, MS(1000));
+	leave(test, 64, FRAME, 9, MS(1000));
 	KUNIT_EXPECT_EQ(test, inflight_pace_bytes(test->priv), 1500U * 4000 / FRAME);
 }
 
 static struct kunit_case pace_cases[] = {
 	KUNIT_CASE(pace_one_by_one),
+	KUNIT_CASE(pace_of_other_rates),
 	KUNIT_CASE(pace_with_nobody_behind),
 	KUNIT_CASE(pace_with_an_aggregate),
 	KUNIT_CASE(pace_of_bytes),

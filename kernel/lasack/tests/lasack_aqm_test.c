@@ -238,10 +238,12 @@ static void aqm_keeps_what_says_more(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sent_of(test, like, 5, MSS, &last), 5U);
 }
 
-/* CoDel reads the clock itself. Return: packets sent of 30, one in a tenth of the interval. */
-static u32 sent_late(struct kunit *test, bool ect, u32 *marked)
+/*
+ * CoDel reads the clock itself. Return: packets sent of 30, one in a tenth of so many targets, the
+ * interval.
+ */
+static u32 sent_late(struct kunit *test, struct frame like, u32 interval, u32 *marked)
 {
-	struct frame like = { .flags = TCPHDR_ACK, .ack_seq = 1, .payload = MSS, .ect = ect };
 	struct lasack_queue *q = test->priv;
 	struct sk_buff *skb;
 	u32 i, sent = 0;
@@ -250,7 +252,7 @@ static u32 sent_late(struct kunit *test, bool ect, u32 *marked)
 	for (i = 0; i < 30; i++)
 		enqueue(test, like);
 	for (i = 0; i < 60; i++) {
-		msleep(TARGET * LASACK_AQM_INTERVAL / 10);
+		msleep(TARGET * interval / 10);
 		lasack_queue_advance(q, ktime_get_ns());
 		skb = dequeue(test);
 		if (!skb)
@@ -263,11 +265,13 @@ static u32 sent_late(struct kunit *test, bool ect, u32 *marked)
 	return sent;
 }
 
+static const struct frame late_data = { .flags = TCPHDR_ACK, .ack_seq = 1, .payload = MSS };
+
 /* RFC 8289: the first after one interval above the target, then more and more. */
 static void aqm_drops_late_data(struct kunit *test)
 {
 	struct lasack_queue *q = test->priv;
-	u32 marked = 0, sent = sent_late(test, false, &marked);
+	u32 marked = 0, sent = sent_late(test, late_data, 8, &marked);
 
 	KUNIT_EXPECT_EQ(test, sent + q->aqm->codel_stats.drop_count, 30U);
 	KUNIT_EXPECT_GE(test, q->aqm->codel_stats.drop_count, 2U);
@@ -277,11 +281,28 @@ static void aqm_drops_late_data(struct kunit *test)
 
 static void aqm_marks_late_data(struct kunit *test)
 {
-	u32 marked = 0, sent = sent_late(test, true, &marked);
+	struct frame like = late_data;
+	u32 marked = 0, sent;
 
+	like.ect = true;
+	sent = sent_late(test, like, 8, &marked);
 	KUNIT_EXPECT_EQ(test, sent, 30U);
 	KUNIT_EXPECT_GE(test, marked, 2U);
 	KUNIT_EXPECT_LE(test, marked, 6U);
+}
+
+/*
+ * Two directions of TCP may take turns of half a second, five targets of 100 ms: packets that
+ * waited for up to six targets, and so above it for five, are all sent.
+ */
+static void aqm_gives_tcp_time(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+	u32 marked = 0;
+
+	/* 10 ms are 20 where there are 100 ticks in a second: 0.6 s in all. */
+	KUNIT_EXPECT_EQ(test, sent_late(test, late_data, 1, &marked), 30U);
+	KUNIT_EXPECT_EQ(test, q->aqm->codel_stats.drop_count, 0U);
 }
 
 /* Each state is the flow's that it names, and each flow's is its own. Return: how many are. */
@@ -447,6 +468,7 @@ static struct kunit_case lasack_aqm_cases[] = {
 	KUNIT_CASE(aqm_keeps_what_says_more),
 	KUNIT_CASE(aqm_drops_late_data),
 	KUNIT_CASE(aqm_marks_late_data),
+	KUNIT_CASE(aqm_gives_tcp_time),
 	KUNIT_CASE(states_for_those_that_wait),
 	KUNIT_CASE(states_of_busy_flows_stay),
 	KUNIT_CASE(states_go_to_who_needs_them),
