@@ -14,7 +14,7 @@
  * A device that sends one by one needs no more than a packet on the air and one that is ready. What
  * is more waits in mac80211, whose CoDel drops what waits for 20 ms. Where five stations upload at
  * 54 Mb/s, ten packets wait for 30 ms. So if packets leave alone, again and again, while others for
- * the same station wait, the bound in packets is an eighth for a second, but at least four: a driver
+ * the same station wait, the bound in packets is an eighth for a second, at least four: a driver
  * may make two aggregates ahead, and a sleeping station's packets must leave room. Then it is tried
  * again, because a device can aggregate only what waits below.
  *
