@@ -8,6 +8,9 @@ the others' bytes (Heusse et al., "Performance Anomaly of 802.11b", INFOCOM 2003
 A download and an upload of the same bytes at the same rate do not have the same airtime: there are
 more TCP ACKs of the download, because lasack leaves out some of the upload's. So only the slow
 station has exactly its part; the others have equal bytes.
+
+What slow start has put into the queue of the slow station leaves it within ten seconds. These are
+the warm-up.
 """
 
 from __future__ import annotations
@@ -28,12 +31,12 @@ def test_slow_station_has_its_part_of_the_airtime(tmp_path: Path) -> None:
         "slow-station",
         tmp_path / "out",
         "seed=1",
-        "duration_s=14",
-        "warmup_s=4",
+        "duration_s=20",
+        "warmup_s=10",
         'case=["lasack"]',
     )
     shares = [run["medium"]["station_airtime_share"][name] for name in BUSY]
     assert shares[0] == pytest.approx(sum(shares) / len(shares), rel=0.05)
     goodput = {flow["id"]: flow["goodput_mbps"] for flow in run["flows"]}
     assert goodput["down2"] == pytest.approx(goodput["up1"], rel=0.05)
-    assert goodput["down2"] == pytest.approx(goodput["down1"] * 12.79 / 1.567, rel=0.05)
+    assert goodput["down2"] == pytest.approx(goodput["down1"] * 12.79 / 1.567, rel=0.02)
