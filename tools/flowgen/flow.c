@@ -236,12 +236,6 @@ static void send_payload(struct loop *loop, struct flow *flow)
 	for (turn = 0; turn < CHUNKS_PER_TURN; turn++) {
 		if (flow->plan.bytes && flow->plan.bytes - flow->handed < CHUNK)
 			length = flow->plan.bytes - flow->handed;
-		if (!length) {
-			shutdown(flow->act.fd, SHUT_WR);
-			flow->phase = CLOSING;
-			loop_watch(loop, &flow->act, EPOLLIN);
-			return;
-		}
 		sent = send(flow->act.fd, payload, length, 0);
 		if (sent < 0) {
 			if (errno != EAGAIN && errno != EINTR)
@@ -251,6 +245,13 @@ static void send_payload(struct loop *loop, struct flow *flow)
 		if (!flow->handed)
 			flow->rec.first_byte = now_ns();
 		flow->handed += sent;
+		if (flow->handed == flow->plan.bytes) {
+			/* At once: the receiver of the last byte may close before the next turn. */
+			shutdown(flow->act.fd, SHUT_WR);
+			flow->phase = CLOSING;
+			loop_watch(loop, &flow->act, EPOLLIN);
+			return;
+		}
 		if ((size_t)sent < length)	/* the buffer is full */
 			return;
 	}

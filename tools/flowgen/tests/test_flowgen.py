@@ -109,6 +109,14 @@ def test_sized_flow_arrives_whole(server: Server, direction: str) -> None:
     assert client["start_s"] <= other["start_s"]
 
 
+def test_a_receiver_may_close_with_the_last_byte(server: Server) -> None:
+    """The sender's turn ends with its last byte. Before this was cured, one of forty failed."""
+    turn = 16 * 65536
+    for _ in range(150):
+        sent = server.run("--id", "turn", "--dir", "up", "--bytes", str(turn))
+        assert record(sent, "turn")["error"] is None
+
+
 @pytest.mark.parametrize(
     "line",
     [
