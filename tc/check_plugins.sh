@@ -63,9 +63,9 @@ refused lasack halflife 5min -- "lasack: halflife cannot be \"5min\": give $time
 refused lasack idle 300.5ms -- "lasack: idle cannot be \"300.5ms\": give $times"
 refused lasack halflife 0s -- "lasack: halflife cannot be \"0s\": give $times"
 refused lasack quantum 999 -- \
-	"lasack: quantum cannot be \"999\": give 1000 to 16777216 bytes or off"
-refused lasack quantum auto -- \
-	"lasack: quantum cannot be \"auto\": give 1000 to 16777216 bytes or off"
+	"lasack: quantum cannot be \"999\": give 1000 to 16777216 bytes, auto or off"
+refused lasack quantum automatic -- \
+	"lasack: quantum cannot be \"automatic\": give 1000 to 16777216 bytes, auto or off"
 refused lasack floor 101 -- "lasack: floor cannot be \"101\": give 1 to 100 percent or off"
 refused lasack floor 2.5 -- "lasack: floor cannot be \"2.5\": give 1 to 100 percent or off"
 refused lasack observe 1 -- "lasack: observe cannot be \"1\": give on or off"

@@ -16,7 +16,7 @@
 static const char lasack_usage[] =
 	"Usage: ... lasack [ limit PACKETS ] [ memory_limit BYTES ] [ flows NUMBER ]\n"
 	"                  [ idle { off | TIME } ] [ halflife { off | TIME } ]\n"
-	"                  [ quantum { off | BYTES } ] [ floor { off | PERCENT } ]\n"
+	"                  [ quantum { auto | off | BYTES } ] [ floor { off | PERCENT } ]\n"
 	"                  [ observe { on | off } ] [ inflight { auto | off | PACKETS } ]\n"
 	"                  [ mode { default | paper } ] [ fair { flow | station } ]\n"
 	"                  [ overhead { auto | BYTES } ] [ target { off | TIME } ]\n"
@@ -30,7 +30,7 @@ static const char lasack_usage[] =
 	"  halflife      time in which every sum decays to half, 100ms to 86400s;\n"
 	"                default: off\n"
 	"  quantum       bytes sent to one station before switching, 1000 to 16m;\n"
-	"                default: off\n"
+	"                default: auto on Wi-Fi with stations, an aggregate; else off\n"
 	"  floor         percent of the service reserved for the flow that has waited\n"
 	"                longest, 1 to 100; default: off\n"
 	"  observe       count the bytes that arrive, to charge uploads that are not TCP,\n"
@@ -89,6 +89,12 @@ static const struct option_word lasack_auto[] = {
 	{ NULL, 0 },
 };
 
+static const struct option_word lasack_quantum[] = {
+	{ "auto", TC_LASACK_QUANTUM_AUTO },
+	{ "off", 0 },
+	{ NULL, 0 },
+};
+
 static const struct qdisc_option lasack_options[] = {
 	{ "limit", TCA_LASACK_LIMIT, UNIT_PACKETS, 1, TC_LASACK_LIMIT_MAX, NULL },
 	{ "memory_limit", TCA_LASACK_MEMORY_LIMIT, UNIT_BYTES,
@@ -99,7 +105,7 @@ static const struct qdisc_option lasack_options[] = {
 	{ "halflife", TCA_LASACK_HALFLIFE, UNIT_TIME,
 	  TC_LASACK_TIME_MIN, TC_LASACK_TIME_MAX, lasack_off },
 	{ "quantum", TCA_LASACK_QUANTUM, UNIT_BYTES,
-	  TC_LASACK_QUANTUM_MIN, TC_LASACK_QUANTUM_MAX, lasack_off },
+	  TC_LASACK_QUANTUM_MIN, TC_LASACK_QUANTUM_MAX, lasack_quantum },
 	{ "floor", TCA_LASACK_FLOOR, UNIT_PERCENT, 1, TC_LASACK_FLOOR_MAX, lasack_off },
 	{ "observe", TCA_LASACK_OBSERVE, UNIT_WORD, 0, 0, lasack_on_off },
 	{ "inflight", TCA_LASACK_INFLIGHT, UNIT_PACKETS, 1, TC_INFLIGHT_MAX,

@@ -81,6 +81,7 @@ void inflight_account_set_limit(struct inflight_account *account, u32 limit)
 		account->dql.num_queued = account->counted_bytes;
 		account->auto_packets = inflight_pace_packets(&account->pace, 0);
 	}
+	WRITE_ONCE(account->run_bytes, 0);
 	WRITE_ONCE(account->limit, limit);
 }
 
@@ -297,6 +298,7 @@ static void inflight_note_pace(struct inflight_account *account,
 			   account->stations[ticket->station].counted, now);
 	account->dql.min_limit = inflight_pace_bytes(pace);
 	WRITE_ONCE(account->auto_packets, inflight_pace_packets(pace, now));
+	WRITE_ONCE(account->run_bytes, inflight_pace_run(pace, now));
 }
 
 /* The driver has freed one of the station's packets, whether it was transmitted or not. */

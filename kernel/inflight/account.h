@@ -37,6 +37,7 @@ struct inflight_account {
 	u32	counted;	/* packets against the bound */
 	u32	counted_bytes;
 	u32	auto_packets;
+	u32	run_bytes;	/* of a station, to be handed down in a row; 0: any order will do */
 	u32	excused;	/* packets that may still be excused in doubt */
 	u32	secret;		/* of the stations' hash */
 	u8	doubts;		/* stall times since the last sign of life */

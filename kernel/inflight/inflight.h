@@ -29,6 +29,7 @@ int inflight_parse_bound(const struct nlattr *attr, u32 *limit,
 bool inflight_has_room(struct inflight *inf);
 bool inflight_passes(struct inflight *inf, const struct sk_buff *skb);
 void inflight_track(struct inflight *inf, struct sk_buff *skb);
+u32 inflight_run_bytes(const struct inflight *inf);
 bool inflight_must_segment(const struct inflight *inf, struct sk_buff *skb);
 
 /* Is the next packet one that needs no room? */

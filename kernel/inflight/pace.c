@@ -40,6 +40,7 @@
 #define INFLIGHT_ALONE_NS	NSEC_PER_SEC
 #define INFLIGHT_ALONE_SHARE	8U	/* of what leaves in INFLIGHT_PACE_NS: 0.5 ms */
 #define INFLIGHT_ALONE_LEAST	4U	/* packets */
+#define INFLIGHT_RUN_MOST	(256U << 10)	/* bytes: 4 ms at 524 Mb/s */
 
 /* Return: the bytes that may be below at least, 0: nothing is known yet. */
 u32 inflight_pace_bytes(const struct inflight_pace *pace)
@@ -92,6 +93,21 @@ static bool inflight_pace_is_whole(const struct inflight_pace *pace, u64 now)
 		return false;
 	return (gap >= INFLIGHT_BATCH_GAP && ns >= INFLIGHT_BATCH_NS) ||
 	       (gap >= INFLIGHT_BATCH_LEAST_GAP && ns >= INFLIGHT_PACE_NS);
+}
+
+/**
+ * inflight_pace_run() - how much of one station to hand down in a row
+ * @pace: what is known
+ * @now: ns
+ *
+ * Return: bytes: as many as leave in INFLIGHT_PACE_NS, a long aggregate. 0: the device sends one by
+ * one, or has not shown yet that it does not.
+ */
+u32 inflight_pace_run(const struct inflight_pace *pace, u64 now)
+{
+	if (now < pace->alone_until || inflight_pace_packets(pace, now) <= INFLIGHT_ALONE_LEAST)
+		return 0;
+	return min(inflight_pace_bytes(pace), INFLIGHT_RUN_MOST);
 }
 
 static void inflight_pace_alone(struct inflight_pace *pace, u32 others, u64 now)

@@ -24,6 +24,7 @@ struct inflight_pace {
 
 u32 inflight_pace_bytes(const struct inflight_pace *pace);
 u32 inflight_pace_packets(const struct inflight_pace *pace, u64 now);
+u32 inflight_pace_run(const struct inflight_pace *pace, u64 now);
 void inflight_pace_note(struct inflight_pace *pace, u64 at, u32 bytes, u32 packets, u32 others,
 			u64 now);
 

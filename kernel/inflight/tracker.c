@@ -360,6 +360,19 @@ bool inflight_passes(struct inflight *inf, const struct sk_buff *skb)
 EXPORT_SYMBOL_GPL(inflight_passes);
 
 /**
+ * inflight_run_bytes() - how much of one station to hand down in a row
+ * @inf: the tracker
+ *
+ * Return: bytes, with which the device's aggregates are long. 0: in any order, as it sends one by
+ * one, or the bound is not TC_INFLIGHT_AUTO.
+ */
+u32 inflight_run_bytes(const struct inflight *inf)
+{
+	return READ_ONCE(inf->account.run_bytes);
+}
+EXPORT_SYMBOL_GPL(inflight_run_bytes);
+
+/**
  * inflight_has_room() - may the discipline be served?
  * @inf: the tracker
  *

@@ -60,10 +60,6 @@ static struct netlink_range_validation lasack_time_range = {
 	.max = TC_LASACK_TIME_MAX,
 };
 
-static struct netlink_range_validation lasack_quantum_range = {
-	.max = TC_LASACK_QUANTUM_MAX,
-};
-
 static const struct nla_policy lasack_policy[TCA_LASACK_MAX + 1] = {
 	[TCA_LASACK_LIMIT]	= NLA_POLICY_FULL_RANGE(NLA_U32, &lasack_limit_range),
 	[TCA_LASACK_INFLIGHT]	= { .type = NLA_U32 },
@@ -71,7 +67,7 @@ static const struct nla_policy lasack_policy[TCA_LASACK_MAX + 1] = {
 	[TCA_LASACK_FLOWS]	= NLA_POLICY_FULL_RANGE(NLA_U32, &lasack_flows_range),
 	[TCA_LASACK_IDLE]	= NLA_POLICY_FULL_RANGE(NLA_U32, &lasack_time_range),
 	[TCA_LASACK_HALFLIFE]	= NLA_POLICY_FULL_RANGE(NLA_U32, &lasack_time_range),
-	[TCA_LASACK_QUANTUM]	= NLA_POLICY_FULL_RANGE(NLA_U32, &lasack_quantum_range),
+	[TCA_LASACK_QUANTUM]	= { .type = NLA_U32 },
 	[TCA_LASACK_FLOOR]	= NLA_POLICY_MAX(NLA_U32, TC_LASACK_FLOOR_MAX),
 	[TCA_LASACK_OBSERVE]	= NLA_POLICY_MAX(NLA_U32, 1),
 	[TCA_LASACK_MODE]	= NLA_POLICY_MAX(NLA_U32, __TC_LASACK_MODES - 1),
@@ -103,7 +99,7 @@ static int lasack_refuse(const struct nlattr *attr, struct netlink_ext_ack *exta
 		break;
 	case TCA_LASACK_QUANTUM:
 		NL_SET_ERR_MSG_ATTR(extack, attr,
-				    "quantum: give 1000 to 16777216 bytes, or 0");
+				    "quantum: give 1000 to 16777216 bytes, 0, or auto");
 		break;
 	case TCA_LASACK_FLOOR:
 		NL_SET_ERR_MSG_ATTR(extack, attr, "floor: give 1 to 100 percent, or 0");
@@ -173,6 +169,13 @@ static u32 lasack_default_unit(const struct lasack_config *config, const struct 
 	       TC_LASACK_UNIT_AIRTIME : TC_LASACK_UNIT_BYTES;
 }
 
+/* A bound tells how the device aggregates; what it aggregates is a station's. */
+static u32 lasack_default_quantum(const struct lasack_config *config, const struct net_device *dev)
+{
+	return config->fair == TC_LASACK_FAIR_STATION && device_is_wireless(dev) ?
+	       TC_LASACK_QUANTUM_AUTO : 0;
+}
+
 /**
  * lasack_config_init() - the defaults
  * @config: filled in completely
@@ -195,6 +198,7 @@ void lasack_config_init(struct lasack_config *config, const struct Qdisc *sch)
 	};
 	config->observe = lasack_default_observe(config, dev);
 	config->unit = lasack_default_unit(config, dev);
+	config->quantum = lasack_default_quantum(config, dev);
 }
 
 /* Off, or at least @min. Return: 0 or -ERANGE. */
@@ -271,6 +275,29 @@ static int lasack_get_unit(struct lasack_config *config, const struct net_device
 	return 0;
 }
 
+/* Return: 0, -ERANGE or -EINVAL. */
+static int lasack_get_quantum(struct lasack_config *config, const struct net_device *dev,
+			      const struct nlattr *attr, u32 fair_before,
+			      struct netlink_ext_ack *extack)
+{
+	/* Bytes that somebody gave stay. */
+	if (config->fair != fair_before &&
+	    (!config->quantum || config->quantum == TC_LASACK_QUANTUM_AUTO))
+		config->quantum = lasack_default_quantum(config, dev);
+	lasack_get(&config->quantum, attr);
+	if (config->quantum == TC_LASACK_QUANTUM_AUTO) {
+		if (config->fair == TC_LASACK_FAIR_STATION)
+			return 0;
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "quantum: give bytes, or mode default fair station");
+		return -EINVAL;
+	}
+	if (config->quantum > TC_LASACK_QUANTUM_MAX ||
+	    (config->quantum && config->quantum < TC_LASACK_QUANTUM_MIN))
+		return lasack_refuse(attr, extack);
+	return 0;
+}
+
 /* Without a limit of its own, a queue has what is usual for the target. */
 static void lasack_get_limit(struct lasack_config *config, const struct net_device *dev,
 			     const struct nlattr *attr, u32 target_before)
@@ -298,10 +325,9 @@ static int lasack_config_get(struct lasack_config *config, const struct net_devi
 				  TC_LASACK_TIME_MIN, extack) ?:
 	      lasack_get_at_least(&config->halflife, tb[TCA_LASACK_HALFLIFE],
 				  TC_LASACK_TIME_MIN, extack) ?:
-	      lasack_get_at_least(&config->quantum, tb[TCA_LASACK_QUANTUM],
-				  TC_LASACK_QUANTUM_MIN, extack) ?:
 	      lasack_get_mode(config, dev, tb, extack) ?:
-	      lasack_get_unit(config, dev, tb[TCA_LASACK_UNIT], fair, extack);
+	      lasack_get_unit(config, dev, tb[TCA_LASACK_UNIT], fair, extack) ?:
+	      lasack_get_quantum(config, dev, tb[TCA_LASACK_QUANTUM], fair, extack);
 	lasack_get_limit(config, dev, tb[TCA_LASACK_LIMIT], target);
 	return err ?: inflight_parse_bound(tb[TCA_LASACK_INFLIGHT], &config->inflight, extack);
 }
@@ -355,7 +381,7 @@ struct lasack_shape lasack_config_shape(const struct lasack_config *config)
 		.flows = config->flows,
 		.paper = config->mode == TC_LASACK_MODE_PAPER,
 		.by_station = config->fair == TC_LASACK_FAIR_STATION,
-		.runs = config->quantum,
+		.runs = config->quantum && config->quantum != TC_LASACK_QUANTUM_AUTO,
 		.floor = config->floor,
 		.aqm = config->target,
 	};

@@ -20,7 +20,7 @@ struct lasack_config {
 	u32	flows;		/* places in the table */
 	u32	idle;		/* ms, 0: off */
 	u32	halflife;	/* ms, 0: off */
-	u32	quantum;	/* bytes, 0: off */
+	u32	quantum;	/* bytes, 0: off, or TC_LASACK_QUANTUM_AUTO */
 	u32	floor;		/* percent, 0: off */
 	u32	unit;		/* enum tc_lasack_unit */
 	u32	target;		/* ms, 0: off */

@@ -341,11 +341,15 @@ static struct lasack_flow *lasack_order_least_of_station(struct lasack_queue *q)
  */
 struct lasack_flow *lasack_order_first(struct lasack_queue *q)
 {
+	struct lasack_flow *least;
+
 	if (!lasack_is_grouped(q))
 		return lasack_order_least_flow(q);
-	if (q->run_left > 0 && rb_first_cached(&q->run->flows))
+	least = lasack_order_least_of_station(q);
+	if (q->run_left > 0 && rb_first_cached(&q->run->flows) &&
+	    lasack_station_key(q, lasack_station_at(q, least), least) >= q->run_key)
 		return lasack_station_least(q, q->run);
-	return lasack_order_least_of_station(q);
+	return least;
 }
 
 /* The @flow is going to be served: the run of its station goes on, or begins. */
@@ -356,6 +360,7 @@ static void lasack_order_note_station(struct lasack_queue *q, const struct lasac
 	if (q->run_left <= 0 || q->run != station) {
 		q->run = station;
 		q->run_left = q->quantum;
+		q->run_key = lasack_station_key(q, station, flow);
 		lasack_level_note(q, &q->level,
 				  q->shape.by_station ? &station->account : &flow->account);
 	}

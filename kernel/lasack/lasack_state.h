@@ -75,6 +75,7 @@ struct lasack_queue {
 	u32			quantum;	/* bytes of a run; 0: every packet is a run */
 	struct lasack_station	*run;		/* whose packets were served last */
 	s64			run_left;	/* bytes */
+	u64			run_key;	/* the least of all as the run began */
 
 	/* with a floor */
 	u32			floor;		/* percent */

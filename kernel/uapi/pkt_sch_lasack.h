@@ -15,6 +15,7 @@
 #define TC_LASACK_FLOWS_MAX	65535U
 #define TC_LASACK_QUANTUM_MIN	1000U		/* bytes */
 #define TC_LASACK_QUANTUM_MAX	16777216U
+#define TC_LASACK_QUANTUM_AUTO	4294967295U	/* as the device aggregates */
 #define TC_LASACK_FLOOR_MAX	100U		/* percent */
 #define TC_LASACK_TIME_MIN	100U		/* ms, of all times but 0: off */
 #define TC_LASACK_TIME_MAX	86400000U	/* ms: a day */
@@ -48,7 +49,7 @@ enum {
 	TCA_LASACK_FLOWS,	/* u32: 1..TC_LASACK_FLOWS_MAX */
 	TCA_LASACK_IDLE,	/* u32: ms */
 	TCA_LASACK_HALFLIFE,	/* u32: ms */
-	TCA_LASACK_QUANTUM,	/* u32: bytes, or 0: off */
+	TCA_LASACK_QUANTUM,	/* u32: bytes, 0: off, or TC_LASACK_QUANTUM_AUTO */
 	TCA_LASACK_FLOOR,	/* u32: 1..TC_LASACK_FLOOR_MAX percent, or 0: off */
 	TCA_LASACK_OBSERVE,	/* u32: 1: on, 0: off */
 	TCA_LASACK_MODE,	/* u32: enum tc_lasack_mode */

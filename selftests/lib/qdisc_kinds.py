@@ -55,7 +55,7 @@ KINDS: dict[str, tuple[Option, ...]] = {
         Option("halflife", 6, 100, 86400000, "2s", "ms", True, "100ms to 86400s in whole ms or off",
                "100 to 86400000 ms"),
         Option("quantum", 7, 1000, 16777216, "24000", off=True,
-               tc_range="1000 to 16777216 bytes or off", kernel_range="1000 to 16777216 bytes"),
+               tc_range="1000 to 16777216 bytes, auto or off", kernel_range="1000 to 16777216 bytes"),
         Option("floor", 8, 1, 100, "5", off=True, tc_range="1 to 100 percent or off",
                kernel_range="1 to 100 percent"),
         Option("observe", 9, 1, 1, "on", off=True, tc_range="on or off", kernel_range="1, or 0"),

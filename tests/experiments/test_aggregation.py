@@ -41,6 +41,25 @@ def test_fair_at_no_loss(tmp_path: Path) -> None:
     check(tmp_path, "seed=1", "duration_s=16", f'ap.qdisc=["{FIFO}","{AUTO}","{RUNS}"]')
 
 
+def test_many_downloads_cost_no_goodput(tmp_path: Path) -> None:
+    """
+    Eight downloads and two uploads: 95 % of what mac80211's queues carry, and all are equal.
+
+    With `quantum off` the stations' packets take turns below, and it is 80 %.
+    """
+    today, lasack = carried_out(
+        "every-mix-ht20",
+        tmp_path,
+        'case=["mac80211 airtime AQL","lasack"]',
+        'mix="dl8-ul2"',
+        "wired.delay_ms=10",
+        "duration_s=10",
+        "warmup_s=4",
+    )
+    assert lasack["goodput_mbps"]["total"] >= 0.95 * today["goodput_mbps"]["total"]
+    assert lasack["jain"] >= 0.98
+
+
 @pytest.mark.slow
 def test_fair_at_no_loss_for_all_seeds(tmp_path: Path) -> None:
     check(tmp_path)

@@ -33,7 +33,7 @@ static const struct option lasack_options[] = {
 	{ "flows", TCA_LASACK_FLOWS, UNIT_NUMBER, NULL, NULL, NULL },
 	{ "idle", TCA_LASACK_IDLE, UNIT_MS, "off", NULL, NULL },
 	{ "halflife", TCA_LASACK_HALFLIFE, UNIT_MS, "off", NULL, NULL },
-	{ "quantum", TCA_LASACK_QUANTUM, UNIT_BYTES, "off", NULL, NULL },
+	{ "quantum", TCA_LASACK_QUANTUM, UNIT_BYTES, "off", NULL, "auto" },
 	{ "floor", TCA_LASACK_FLOOR, UNIT_NUMBER, "off", NULL, NULL },
 	{ "observe", TCA_LASACK_OBSERVE, UNIT_NUMBER, "off", "on", NULL },
 	{ "inflight", TCA_LASACK_INFLIGHT, UNIT_NUMBER, "off", NULL, "auto" },

@@ -88,12 +88,61 @@ static void pace_of_bytes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, inflight_pace_bytes(test->priv), 1500U * 4000 / FRAME);
 }
 
+/* An aggregate of @packets leaves in @us, to its end at @now. */
+static u64 leave_together(struct kunit *test, u32 packets, u32 us, u64 now)
+{
+	u32 i;
+
+	for (i = 0; i < packets; i++)
+		inflight_pace_note(test->priv, now, 1500, 1, 9, now + US(us));
+	return now + US(us);
+}
+
+/* 20 packets in 4 ms: so much of one station makes such an aggregate. */
+static void pace_run_is_an_aggregate(struct kunit *test)
+{
+	u64 now = leave_together(test, 20, 4000, MS(1000));
+
+	KUNIT_EXPECT_EQ(test, inflight_pace_run(test->priv, now), 0U);	/* not over yet */
+	now = leave_together(test, 10, 2000, now);
+	KUNIT_EXPECT_EQ(test, inflight_pace_run(test->priv, now), 20U * 1500);
+}
+
+/* 4 ms at 2.4 Gb/s are 1.2 MB: the others would wait for long if the rate falls. */
+static void pace_run_has_an_end(struct kunit *test)
+{
+	u64 now = leave_together(test, 800, 4000, MS(1000));
+
+	now = leave_together(test, 10, 2000, now);
+	KUNIT_EXPECT_EQ(test, inflight_pace_run(test->priv, now), 256U << 10);
+}
+
+/* At 54 Mb/s until it shows; 802.11b at once; at 100 us each too, though five are more than four. */
+static void pace_run_of_one_by_one(struct kunit *test)
+{
+	struct inflight_pace *pace = test->priv;
+	u64 now = leave(test, 31, FRAME, 2, MS(1000));
+
+	KUNIT_EXPECT_GT(test, inflight_pace_run(pace, now), 0U);
+	now = leave(test, 1, FRAME, 2, now);
+	KUNIT_EXPECT_EQ(test, inflight_pace_run(pace, now), 0U);
+	*pace = (struct inflight_pace) {};
+	now = leave(test, 20, 2000, 9, MS(1000));
+	KUNIT_EXPECT_EQ(test, inflight_pace_run(pace, now), 0U);
+	*pace = (struct inflight_pace) {};
+	now = leave(test, 64, 100, 9, MS(1000));
+	KUNIT_EXPECT_EQ(test, inflight_pace_run(pace, now), 0U);
+}
+
 static struct kunit_case pace_cases[] = {
 	KUNIT_CASE(pace_one_by_one),
 	KUNIT_CASE(pace_of_other_rates),
 	KUNIT_CASE(pace_with_nobody_behind),
 	KUNIT_CASE(pace_with_an_aggregate),
 	KUNIT_CASE(pace_of_bytes),
+	KUNIT_CASE(pace_run_is_an_aggregate),
+	KUNIT_CASE(pace_run_has_an_end),
+	KUNIT_CASE(pace_run_of_one_by_one),
 	{}
 };
 

@@ -84,6 +84,23 @@ static void service_run_is_of_whole_packets(struct kunit *test)
 	expect_order(test, order, ARRAY_SIZE(order));
 }
 
+/* Who has had less than the station had as its run began does not wait for its end. */
+static void service_run_ends_for_who_has_less(struct kunit *test)
+{
+	static const u32 order[] = { 22, 23, 31, 12, 13 };
+
+	fill_two_stations(test);
+	KUNIT_EXPECT_EQ(test, serve(test), 10U);
+	KUNIT_EXPECT_EQ(test, serve(test), 20U);
+	set_quantum(test, 100000);
+	KUNIT_EXPECT_EQ(test, serve(test), 11U);	/* the run begins at 1000 bytes */
+	add_to(test, 3, data(3, 1000), 30);
+	KUNIT_EXPECT_EQ(test, serve(test), 30U);	/* has had nothing */
+	KUNIT_EXPECT_EQ(test, serve(test), 21U);	/* another run from 1000 bytes on */
+	add_to(test, 3, data(3, 1000), 31);		/* has had as much */
+	expect_order(test, order, ARRAY_SIZE(order));
+}
+
 /*
  * The run is the station's: of its two flows the lesser is served first, also
  * if it is not the least of all.
@@ -462,6 +479,7 @@ static struct kunit_case lasack_service_cases[] = {
 	KUNIT_CASE(service_in_runs),
 	KUNIT_CASE(service_run_ends_with_its_packets),
 	KUNIT_CASE(service_run_is_of_whole_packets),
+	KUNIT_CASE(service_run_ends_for_who_has_less),
 	KUNIT_CASE(service_run_has_all_flows_of_a_station),
 	KUNIT_CASE(service_of_control_is_no_stations),
 	KUNIT_CASE(service_of_none_is_pushed_out),
