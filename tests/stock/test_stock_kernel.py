@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from apbed.analysis import summary
 from apbed.kernels import ram_disk
 from apbed.kernels.distro import DistroKernel
