@@ -12,6 +12,10 @@
  * What is asked for begins not far below a call. So the way that the call has to go ahead is short,
  * and costs little. But it does begin below it: a flow that looks like a call may have had as much
  * as a large download, and a page must come before both.
+ *
+ * Where stations are served in runs, a call would also wait for the runs of all others before its
+ * station's turn. So its packet may come out of turn, as may that of any flow that has had far less
+ * than its station's others.
  */
 #include <linux/minmax.h>
 #include "lasack/lasack_call.h"
@@ -76,6 +80,29 @@ static bool lasack_call_ahead(struct lasack_queue *q, struct lasack_flow *flow,
 	}
 	flow->account.sum = lasack_sum_before(&q->decay, rival->account.sum);
 	return true;
+}
+
+/**
+ * lasack_call_may_be_ahead() - may the flow's packet come before its station's turn?
+ * @q: the queue
+ * @flow: has its first packet, and is in its station's order
+ *
+ * If the station has nothing else, it has had less than others, and need not be ahead.
+ *
+ * Return: by how many bytes, at most as many as a run has: nobody waits longer for that. 0: no.
+ */
+u32 lasack_call_may_be_ahead(const struct lasack_queue *q, const struct lasack_flow *flow)
+{
+	struct rb_node *node = rb_first_cached(&lasack_station_at(q, flow)->flows);
+
+	if (likely(!q->quantum) || q->decay.halflife || lasack_flow_of(q, node) != flow)
+		return 0;
+	node = rb_next(node);
+	if (!node)
+		return 0;
+	if (flow->account.sum + q->quantum <= lasack_flow_of(q, node)->account.sum)
+		return q->quantum;
+	return lasack_is_datagrams(flow) && lasack_is_call(q, flow) ? q->quantum : 0;
 }
 
 /* A datagram of the flow has come. Return: whether its sum is less now. */

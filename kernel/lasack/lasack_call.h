@@ -23,6 +23,7 @@
 /* and so many at once. */
 #define LASACK_CALL_MOST	(128 << 10)
 
+u32 lasack_call_may_be_ahead(const struct lasack_queue *q, const struct lasack_flow *flow);
 bool lasack_datagram_came(struct lasack_queue *q, struct lasack_flow *flow);
 bool lasack_datagram_sent(struct lasack_queue *q, struct lasack_flow *flow, u32 cost);
 

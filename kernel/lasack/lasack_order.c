@@ -25,6 +25,7 @@
 #include <linux/bits.h>
 #include <linux/minmax.h>
 #include <linux/prefetch.h>
+#include "lasack/lasack_call.h"
 #include "lasack/lasack_charge.h"
 #include "lasack/lasack_order.h"
 
@@ -134,7 +135,9 @@ static struct lasack_flow *lasack_station_least(struct lasack_queue *q,
 static u64 lasack_station_key(const struct lasack_queue *q, const struct lasack_station *station,
 			      const struct lasack_flow *least)
 {
-	return q->shape.by_station ? station->account.sum : least->account.sum;
+	if (!q->shape.by_station)
+		return least->account.sum;
+	return station->account.sum - min_t(u64, station->account.sum, station->ahead);
 }
 
 /* The station has packets. If it has many, it can spare one, though each is its flow's only one. */
@@ -154,6 +157,7 @@ static void lasack_station_changed(struct lasack_queue *q, struct lasack_station
 
 	if (!rb_first_cached(&station->flows)) {
 		station->spares = 0;
+		station->ahead = 0;
 		station->idle_since = q->time;
 		if (lasack_tournament_has(&q->order, station->number))
 			lasack_tournament_remove(&q->order, station->number);
@@ -189,8 +193,10 @@ static void lasack_station_join(struct lasack_queue *q, struct lasack_flow *flow
 	flow->spare = 0;
 	if (q->dropping)
 		lasack_station_count(station, flow, lasack_flow_can_spare(q, flow));
-	/* A new flow makes a station's key less only if the key is the flow's own. */
-	if (!q->shape.by_station || q->dropping ||
+	if (q->shape.by_station && !station->ahead)
+		station->ahead = lasack_call_may_be_ahead(q, flow);
+	/* Otherwise a new flow makes a station's key less only if the key is the flow's own. */
+	if (!q->shape.by_station || q->dropping || station->ahead ||
 	    !lasack_tournament_has(&q->order, station->number))
 		lasack_station_changed(q, station);
 }
@@ -357,6 +363,12 @@ static void lasack_order_note_station(struct lasack_queue *q, const struct lasac
 {
 	struct lasack_station *station = lasack_station_at(q, flow);
 
+	if (q->shape.by_station)
+		lasack_level_note(q, &station->level, &flow->account);
+	if (station->ahead) {		/* out of turn: then a run goes on, or begins */
+		station->ahead = 0;
+		return;
+	}
 	if (q->run_left <= 0 || q->run != station) {
 		q->run = station;
 		q->run_left = q->quantum;
@@ -365,8 +377,6 @@ static void lasack_order_note_station(struct lasack_queue *q, const struct lasac
 				  q->shape.by_station ? &station->account : &flow->account);
 	}
 	q->run_left -= lasack_station_sent(q, station, qdisc_pkt_len(flow->head));
-	if (q->shape.by_station)
-		lasack_level_note(q, &station->level, &flow->account);
 }
 
 /**
@@ -481,19 +491,4 @@ void lasack_order_drop_no_more(struct lasack_queue *q)
 {
 	q->dropping = false;
 	lasack_tournament_clear(&q->drop);
-}
-
-/* Takes all flows out of the orders, which may be wrong; they have to join again. */
-void lasack_order_clear(struct lasack_queue *q)
-{
-	u32 i;
-
-	lasack_order_drop_no_more(q);
-	lasack_tournament_clear(&q->order);
-	if (q->shape.floor)
-		lasack_tournament_clear(&q->wait);
-	for (i = 0; lasack_is_grouped(q) && i < ARRAY_SIZE(q->stations->place); i++) {
-		q->stations->place[i].flows = RB_ROOT_CACHED;
-		q->stations->place[i].spares = 0;
-	}
 }

@@ -22,7 +22,6 @@ bool lasack_station_mend(struct lasack_queue *q, struct lasack_station *station,
 
 void lasack_order_drop(struct lasack_queue *q);
 void lasack_order_drop_no_more(struct lasack_queue *q);
-void lasack_order_clear(struct lasack_queue *q);
 
 static inline struct lasack_node *lasack_node_of(struct rb_node *node)
 {

@@ -79,6 +79,21 @@ static void lasack_sum_from_bytes(const struct lasack_queue *q, u64 *sum)
 	*sum = lasack_sum_add(&q->decay, 0, *sum, q->age);
 }
 
+/* Takes all flows out of the orders, which may be wrong; they have to join again. */
+static void lasack_order_clear(struct lasack_queue *q)
+{
+	u32 i;
+
+	lasack_order_drop_no_more(q);
+	lasack_tournament_clear(&q->order);
+	if (q->shape.floor)
+		lasack_tournament_clear(&q->wait);
+	for (i = 0; lasack_is_grouped(q) && i < ARRAY_SIZE(q->stations->place); i++) {
+		q->stations->place[i].flows = RB_ROOT_CACHED;
+		q->stations->place[i].spares = 0;
+	}
+}
+
 /**
  * lasack_queue_set_halflife() - from now on another half-life
  * @q: the queue

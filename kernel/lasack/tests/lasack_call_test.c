@@ -430,6 +430,26 @@ static int call_test_init(struct kunit *test)
 	return 0;
 }
 
+/* In runs: not only before the transfer, from which it is a byte away, but before other stations. */
+static void a_call_comes_before_its_stations_turn(struct kunit *test)
+{
+	struct tcp_segment seg = datagram(17, PACKET);
+	const struct lasack_flow *flow;
+	struct lasack_queue *q;
+	u64 transfer;
+
+	begin_old(test);
+	q = test->priv;
+	q->quantum = 30000;
+	sum_of_datagrams(test, 17, 20, 1000);
+	flow = lasack_queue_flow(q, &seg);
+	transfer = sum_of_transfer(test, 2);
+	KUNIT_EXPECT_EQ(test, lasack_station_at(q, flow)->ahead, 0U);
+	add_to(test, 1, seg, CALL);
+	KUNIT_EXPECT_EQ(test, flow->account.sum, transfer - 1);
+	KUNIT_EXPECT_EQ(test, lasack_station_at(q, flow)->ahead, 30000U);
+}
+
 static struct kunit_case lasack_call_test_cases[] = {
 	KUNIT_CASE(transfers_do_not_delay_a_call),
 	KUNIT_CASE(old_questions_do_not_delay_a_call),
@@ -448,6 +468,7 @@ static struct kunit_case lasack_call_test_cases[] = {
 	KUNIT_CASE(a_page_comes_before_who_has_much),
 	KUNIT_CASE(transfers_come_before_none_of_two_calls),
 	KUNIT_CASE(transfers_come_before_the_floor),
+	KUNIT_CASE(a_call_comes_before_its_stations_turn),
 	{}
 };
 
