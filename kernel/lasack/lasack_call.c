@@ -87,7 +87,7 @@ static bool lasack_call_ahead(struct lasack_queue *q, struct lasack_flow *flow,
  * @q: the queue
  * @flow: has its first packet, and is in its station's order
  *
- * If the station has nothing else, it has had less than others, and need not be ahead.
+ * ACKs that are all that a station gets can wait: together they are an aggregate.
  *
  * Return: by how many bytes, at most as many as a run has: nobody waits longer for that. 0: no.
  */
@@ -98,9 +98,7 @@ u32 lasack_call_may_be_ahead(const struct lasack_queue *q, const struct lasack_f
 	if (likely(!q->quantum) || q->decay.halflife || lasack_flow_of(q, node) != flow)
 		return 0;
 	node = rb_next(node);
-	if (!node)
-		return 0;
-	if (flow->account.sum + q->quantum <= lasack_flow_of(q, node)->account.sum)
+	if (node && flow->account.sum + q->quantum <= lasack_flow_of(q, node)->account.sum)
 		return q->quantum;
 	return lasack_is_datagrams(flow) && lasack_is_call(q, flow) ? q->quantum : 0;
 }

@@ -443,7 +443,10 @@ static void a_call_comes_before_its_stations_turn(struct kunit *test)
 	q->quantum = 30000;
 	sum_of_datagrams(test, 17, 20, 1000);
 	flow = lasack_queue_flow(q, &seg);
-	transfer = sum_of_transfer(test, 2);
+	add_to(test, 1, seg, CALL);		/* the station has nothing else */
+	KUNIT_EXPECT_EQ(test, lasack_station_at(q, flow)->ahead, 30000U);
+	KUNIT_EXPECT_EQ(test, serve(test), (u32)CALL);
+	transfer = sum_of_transfer(test, 2);	/* nor when it has this */
 	KUNIT_EXPECT_EQ(test, lasack_station_at(q, flow)->ahead, 0U);
 	add_to(test, 1, seg, CALL);
 	KUNIT_EXPECT_EQ(test, flow->account.sum, transfer - 1);
