@@ -210,6 +210,7 @@ static void lasack_queue_append(struct lasack_queue *q, struct lasack_flow *flow
 	if (q->shape.floor && !flow->starved)
 		q->waiting_since[lasack_flow_number(q, flow)] = q->now;
 	lasack_order_join(q, flow);
+	lasack_call_joined(q, flow);
 }
 
 /* A flow without packets is about to get one. */

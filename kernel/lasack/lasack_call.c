@@ -82,25 +82,34 @@ static bool lasack_call_ahead(struct lasack_queue *q, struct lasack_flow *flow,
 	return true;
 }
 
-/**
- * lasack_call_may_be_ahead() - may the flow's packet come before its station's turn?
- * @q: the queue
- * @flow: has its first packet, and is in its station's order
- *
- * ACKs that are all that a station gets can wait: together they are an aggregate.
- *
- * Return: by how many bytes, at most as many as a run has: nobody waits longer for that. 0: no.
+/*
+ * May the flow's packet come out of turn? ACKs that are all that a station gets can wait: together
+ * they are an aggregate.
  */
-u32 lasack_call_may_be_ahead(const struct lasack_queue *q, const struct lasack_flow *flow)
+static bool lasack_call_hurries(const struct lasack_queue *q, const struct lasack_flow *flow)
 {
 	struct rb_node *node = rb_first_cached(&lasack_station_at(q, flow)->flows);
 
-	if (likely(!q->quantum) || q->decay.halflife || lasack_flow_of(q, node) != flow)
-		return 0;
+	if (q->decay.halflife || lasack_flow_of(q, node) != flow)
+		return false;
 	node = rb_next(node);
 	if (node && flow->account.sum + q->quantum <= lasack_flow_of(q, node)->account.sum)
-		return q->quantum;
-	return lasack_is_datagrams(flow) && lasack_is_call(q, flow) ? q->quantum : 0;
+		return true;
+	return lasack_is_datagrams(flow) && lasack_is_call(q, flow);
+}
+
+/*
+ * The flow has its first packet. Its station may be ahead by no more than a run has, so nobody waits
+ * for longer than that.
+ */
+void lasack_call_joined_run(struct lasack_queue *q, struct lasack_flow *flow)
+{
+	struct lasack_station *station = lasack_station_at(q, flow);
+
+	if (station->ahead || !lasack_call_hurries(q, flow))
+		return;
+	station->ahead = q->quantum;
+	lasack_order_lowered(q, flow);
 }
 
 /* A datagram of the flow has come. Return: whether its sum is less now. */

@@ -23,7 +23,7 @@
 /* and so many at once. */
 #define LASACK_CALL_MOST	(128 << 10)
 
-u32 lasack_call_may_be_ahead(const struct lasack_queue *q, const struct lasack_flow *flow);
+void lasack_call_joined_run(struct lasack_queue *q, struct lasack_flow *flow);
 bool lasack_datagram_came(struct lasack_queue *q, struct lasack_flow *flow);
 bool lasack_datagram_sent(struct lasack_queue *q, struct lasack_flow *flow, u32 cost);
 
@@ -31,6 +31,13 @@ bool lasack_datagram_sent(struct lasack_queue *q, struct lasack_flow *flow, u32 
 static inline bool lasack_is_datagrams(const struct lasack_flow *flow)
 {
 	return flow->entry.key.protocol != IPPROTO_TCP;
+}
+
+/* The flow has its first packet, and is in the order. It is not of control packets. */
+static inline void lasack_call_joined(struct lasack_queue *q, struct lasack_flow *flow)
+{
+	if (q->shape.by_station && q->quantum)
+		lasack_call_joined_run(q, flow);
 }
 
 /* A packet of the flow has come. Return: whether its sum is less now. */

@@ -25,7 +25,6 @@
 #include <linux/bits.h>
 #include <linux/minmax.h>
 #include <linux/prefetch.h>
-#include "lasack/lasack_call.h"
 #include "lasack/lasack_charge.h"
 #include "lasack/lasack_order.h"
 
@@ -193,10 +192,8 @@ static void lasack_station_join(struct lasack_queue *q, struct lasack_flow *flow
 	flow->spare = 0;
 	if (q->dropping)
 		lasack_station_count(station, flow, lasack_flow_can_spare(q, flow));
-	if (q->shape.by_station && !station->ahead)
-		station->ahead = lasack_call_may_be_ahead(q, flow);
-	/* Otherwise a new flow makes a station's key less only if the key is the flow's own. */
-	if (!q->shape.by_station || q->dropping || station->ahead ||
+	/* A new flow makes a station's key less only if the key is the flow's own. */
+	if (!q->shape.by_station || q->dropping ||
 	    !lasack_tournament_has(&q->order, station->number))
 		lasack_station_changed(q, station);
 }

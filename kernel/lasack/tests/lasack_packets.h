@@ -128,4 +128,31 @@ static inline u64 attained(struct kunit *test, u32 id)
 	return lasack_sum_bytes(&q->decay, lasack_queue_flow(q, &seg)->account.sum, q->age);
 }
 
+static inline void set_quantum(struct kunit *test, u32 bytes)
+{
+	struct lasack_queue *q = test->priv;
+
+	q->quantum = bytes;
+}
+
+static inline void expect_order(struct kunit *test, const u32 *marks, int count)
+{
+	int i;
+
+	for (i = 0; i < count; i++)
+		KUNIT_EXPECT_EQ_MSG(test, serve(test), marks[i], "packet %d", i);
+	KUNIT_EXPECT_EQ(test, serve(test), 0U);
+}
+
+/* Two stations of one flow each; marks are 10 * flow + number. */
+static inline void fill_two_stations(struct kunit *test)
+{
+	u32 i;
+
+	for (i = 0; i < 4; i++) {
+		add_to(test, 1, data(1, 1000), 10 + i);
+		add_to(test, 2, data(2, 1000), 20 + i);
+	}
+}
+
 #endif

@@ -20,33 +20,6 @@ static int service_test_init(struct kunit *test)
 	return 0;
 }
 
-static void set_quantum(struct kunit *test, u32 bytes)
-{
-	struct lasack_queue *q = test->priv;
-
-	q->quantum = bytes;
-}
-
-static void expect_order(struct kunit *test, const u32 *marks, int count)
-{
-	int i;
-
-	for (i = 0; i < count; i++)
-		KUNIT_EXPECT_EQ_MSG(test, serve(test), marks[i], "packet %d", i);
-	KUNIT_EXPECT_EQ(test, serve(test), 0U);
-}
-
-/* Two stations of one flow each; marks are 10 * flow + number. */
-static void fill_two_stations(struct kunit *test)
-{
-	u32 i;
-
-	for (i = 0; i < 4; i++) {
-		add_to(test, 1, data(1, 1000), 10 + i);
-		add_to(test, 2, data(2, 1000), 20 + i);
-	}
-}
-
 static void service_alternates_without_quantum(struct kunit *test)
 {
 	static const u32 order[] = { 10, 20, 11, 21, 12, 22, 13, 23 };
@@ -81,73 +54,6 @@ static void service_run_is_of_whole_packets(struct kunit *test)
 
 	set_quantum(test, 1500);
 	fill_two_stations(test);
-	expect_order(test, order, ARRAY_SIZE(order));
-}
-
-/* Who has had less than the station had as its run began does not wait for its end. */
-static void service_run_ends_for_who_has_less(struct kunit *test)
-{
-	static const u32 order[] = { 22, 23, 31, 12, 13 };
-
-	fill_two_stations(test);
-	KUNIT_EXPECT_EQ(test, serve(test), 10U);
-	KUNIT_EXPECT_EQ(test, serve(test), 20U);
-	set_quantum(test, 100000);
-	KUNIT_EXPECT_EQ(test, serve(test), 11U);	/* the run begins at 1000 bytes */
-	add_to(test, 3, data(3, 1000), 30);
-	KUNIT_EXPECT_EQ(test, serve(test), 30U);	/* has had nothing */
-	KUNIT_EXPECT_EQ(test, serve(test), 21U);	/* another run from 1000 bytes on */
-	add_to(test, 3, data(3, 1000), 31);		/* has had as much */
-	expect_order(test, order, ARRAY_SIZE(order));
-}
-
-/* Stations with a sum of their own have had so many bytes each; then four packets of each wait. */
-static void fill_stations_after(struct kunit *test, u32 first, u32 second)
-{
-	lasack_test_reshape(test, (struct lasack_shape) { .paper = true, .by_station = true });
-	add_to(test, 1, data(1, first), 1);
-	add_to(test, 2, data(2, second), 2);
-	KUNIT_EXPECT_EQ(test, serve(test), 1U);
-	KUNIT_EXPECT_EQ(test, serve(test), 2U);
-	set_quantum(test, 3000);
-	fill_two_stations(test);
-	KUNIT_EXPECT_EQ(test, serve(test), 10U);
-}
-
-/* A flow that has had a run less than the station's other one comes before the station's turn. */
-static void service_out_of_turn(struct kunit *test)
-{
-	static const u32 order[] = { 30, 11, 12, 20, 21, 22, 13, 23 };
-
-	fill_stations_after(test, 10000, 10000);
-	add_to(test, 2, data(3, 1000), 30);
-	expect_order(test, order, ARRAY_SIZE(order));
-}
-
-/* Not if its station has had a run more than the least. When it has not, it costs nobody a turn. */
-static void service_out_of_turn_has_an_end(struct kunit *test)
-{
-	static const u32 order[] = { 11, 12, 30, 13, 20, 21, 22, 23 };
-
-	fill_stations_after(test, 10000, 13000);
-	add_to(test, 2, data(3, 1000), 30);
-	expect_order(test, order, ARRAY_SIZE(order));
-}
-
-/* Nor if it has had nearly as much: it waits for its station's turn, and comes first then. */
-static void service_in_turn(struct kunit *test)
-{
-	/* After 13000 bytes each: 22 came before 13. */
-	static const u32 order[] = { 11, 12, 30, 20, 21, 22, 23, 13 };
-	struct lasack_queue *q;
-
-	fill_stations_after(test, 10000, 10000);
-	q = test->priv;
-	add_to(test, 2, data(3, 1000), 30);
-	KUNIT_EXPECT_EQ(test, serve(test), 30U);
-	known(q, 3)->account.sum = 7001;	/* of 10000, with a quantum of 3000 */
-	lasack_station_at(q, known(q, 3))->account.sum = 10000;
-	add_to(test, 2, data(3, 1000), 30);
 	expect_order(test, order, ARRAY_SIZE(order));
 }
 
@@ -529,10 +435,6 @@ static struct kunit_case lasack_service_cases[] = {
 	KUNIT_CASE(service_in_runs),
 	KUNIT_CASE(service_run_ends_with_its_packets),
 	KUNIT_CASE(service_run_is_of_whole_packets),
-	KUNIT_CASE(service_run_ends_for_who_has_less),
-	KUNIT_CASE(service_out_of_turn),
-	KUNIT_CASE(service_out_of_turn_has_an_end),
-	KUNIT_CASE(service_in_turn),
 	KUNIT_CASE(service_run_has_all_flows_of_a_station),
 	KUNIT_CASE(service_of_control_is_no_stations),
 	KUNIT_CASE(service_of_none_is_pushed_out),

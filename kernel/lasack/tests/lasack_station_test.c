@@ -346,6 +346,74 @@ static void stations_are_scattered(struct kunit *test)
 	}
 }
 
+/* Who has had less than the station had as its run began does not wait for its end. */
+static void a_turn_ends_for_who_has_less(struct kunit *test)
+{
+	static const u32 order[] = { 22, 23, 31, 12, 13 };
+
+	lasack_test_reshape(test, (struct lasack_shape) { .paper = true, .by_station = true });
+	fill_two_stations(test);
+	KUNIT_EXPECT_EQ(test, serve(test), 10U);
+	KUNIT_EXPECT_EQ(test, serve(test), 20U);
+	set_quantum(test, 100000);
+	KUNIT_EXPECT_EQ(test, serve(test), 11U);	/* the run begins at 1000 bytes */
+	add_to(test, 3, data(3, 1000), 30);
+	KUNIT_EXPECT_EQ(test, serve(test), 30U);	/* has had nothing */
+	KUNIT_EXPECT_EQ(test, serve(test), 21U);	/* another run from 1000 bytes on */
+	add_to(test, 3, data(3, 1000), 31);		/* has had as much */
+	expect_order(test, order, ARRAY_SIZE(order));
+}
+
+/* Stations with a sum of their own have had so many bytes each; then four packets of each wait. */
+static void fill_stations_after(struct kunit *test, u32 first, u32 second)
+{
+	lasack_test_reshape(test, (struct lasack_shape) { .paper = true, .by_station = true });
+	add_to(test, 1, data(1, first), 1);
+	add_to(test, 2, data(2, second), 2);
+	KUNIT_EXPECT_EQ(test, serve(test), 1U);
+	KUNIT_EXPECT_EQ(test, serve(test), 2U);
+	set_quantum(test, 3000);
+	fill_two_stations(test);
+	KUNIT_EXPECT_EQ(test, serve(test), 10U);
+}
+
+/* A flow that has had a run less than the station's other one comes before the station's turn. */
+static void a_packet_comes_out_of_turn(struct kunit *test)
+{
+	static const u32 order[] = { 30, 11, 12, 20, 21, 22, 13, 23 };
+
+	fill_stations_after(test, 10000, 10000);
+	add_to(test, 2, data(3, 1000), 30);
+	expect_order(test, order, ARRAY_SIZE(order));
+}
+
+/* Not if its station has had a run more than the least. When it has not, it costs nobody a turn. */
+static void nobody_is_out_of_turn_for_long(struct kunit *test)
+{
+	static const u32 order[] = { 11, 12, 30, 13, 20, 21, 22, 23 };
+
+	fill_stations_after(test, 10000, 13000);
+	add_to(test, 2, data(3, 1000), 30);
+	expect_order(test, order, ARRAY_SIZE(order));
+}
+
+/* Nor if it has had nearly as much: it waits for its station's turn, and comes first then. */
+static void another_comes_in_turn(struct kunit *test)
+{
+	/* After 13000 bytes each: 22 came before 13. */
+	static const u32 order[] = { 11, 12, 30, 20, 21, 22, 23, 13 };
+	struct lasack_queue *q;
+
+	fill_stations_after(test, 10000, 10000);
+	q = test->priv;
+	add_to(test, 2, data(3, 1000), 30);
+	KUNIT_EXPECT_EQ(test, serve(test), 30U);
+	known(q, 3)->account.sum = 7001;	/* of 10000, with a quantum of 3000 */
+	lasack_station_at(q, known(q, 3))->account.sum = 10000;
+	add_to(test, 2, data(3, 1000), 30);
+	expect_order(test, order, ARRAY_SIZE(order));
+}
+
 static struct kunit_case lasack_station_cases[] = {
 	KUNIT_CASE(a_refund_is_served_at_once),
 	KUNIT_CASE(a_pause_saves_up_little),
@@ -358,6 +426,10 @@ static struct kunit_case lasack_station_cases[] = {
 	KUNIT_CASE(the_drop_order_is_given_up),
 	KUNIT_CASE(a_lodger_finds_a_place),
 	KUNIT_CASE(stations_are_scattered),
+	KUNIT_CASE(a_turn_ends_for_who_has_less),
+	KUNIT_CASE(a_packet_comes_out_of_turn),
+	KUNIT_CASE(nobody_is_out_of_turn_for_long),
+	KUNIT_CASE(another_comes_in_turn),
 	{}
 };
 
