@@ -99,8 +99,8 @@ static bool lasack_call_hurries(const struct lasack_queue *q, const struct lasac
 }
 
 /*
- * The flow has its first packet. Its station may be ahead by no more than a run has, so nobody waits
- * for longer than that.
+ * The flow has its first packet. Its station may be ahead by no more than a run has, so nobody
+ * waits for longer than that.
  */
 void lasack_call_joined_run(struct lasack_queue *q, struct lasack_flow *flow)
 {

@@ -30,7 +30,7 @@ struct lasack_station {
 	struct lasack_account	account;
 	struct lasack_level	level;	/* of its flows */
 	u32			spares;	/* flows that may lose a packet first; while it matters */
-	u32			ahead;	/* bytes: it is served as if it had had so much less */
+	u32			ahead;	/* bytes: it is served as if it had got so much less */
 	/* With airtime, of the last seconds, but for what was given back: */
 	u64			acked_weight; /* what ACKs added to its sum */
 	u32			acked;	/* the bytes that they acknowledged */

@@ -117,7 +117,7 @@ static void pace_run_has_an_end(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, inflight_pace_run(test->priv, now), 256U << 10);
 }
 
-/* At 54 Mb/s until it shows; 802.11b at once; at 100 us each too, though five are more than four. */
+/* None: at 54 Mb/s when it shows; on 802.11b at once; nor where five packets may be below. */
 static void pace_run_of_one_by_one(struct kunit *test)
 {
 	struct inflight_pace *pace = test->priv;

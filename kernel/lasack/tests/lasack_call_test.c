@@ -430,7 +430,7 @@ static int call_test_init(struct kunit *test)
 	return 0;
 }
 
-/* In runs: not only before the transfer, from which it is a byte away, but before other stations. */
+/* In runs it comes not only before the transfer, by a byte, but before other stations. */
 static void a_call_comes_before_its_stations_turn(struct kunit *test)
 {
 	struct tcp_segment seg = datagram(17, PACKET);
