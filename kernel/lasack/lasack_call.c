@@ -86,14 +86,13 @@ static bool lasack_call_ahead(struct lasack_queue *q, struct lasack_flow *flow,
  * May the flow's packet come out of turn? ACKs that are all that a station gets can wait: together
  * they are an aggregate.
  */
-static bool lasack_call_hurries(const struct lasack_queue *q, const struct lasack_flow *flow)
+static bool lasack_call_hurries(struct lasack_queue *q, const struct lasack_flow *flow)
 {
-	struct rb_node *node = rb_first_cached(&lasack_station_at(q, flow)->flows);
+	const struct lasack_flow *rival = lasack_call_rival(q, flow);
 
-	if (q->decay.halflife || lasack_flow_of(q, node) != flow)
+	if (q->decay.halflife || (rival && rival->account.sum < flow->account.sum))
 		return false;
-	node = rb_next(node);
-	if (node && flow->account.sum + q->quantum <= lasack_flow_of(q, node)->account.sum)
+	if (rival && rival->account.sum - flow->account.sum >= q->quantum)
 		return true;
 	return lasack_is_datagrams(flow) && lasack_is_call(q, flow);
 }

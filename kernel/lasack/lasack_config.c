@@ -169,7 +169,7 @@ static u32 lasack_default_unit(const struct lasack_config *config, const struct 
 	       TC_LASACK_UNIT_AIRTIME : TC_LASACK_UNIT_BYTES;
 }
 
-/* A bound tells how the device aggregates; what it aggregates is a station's. */
+/* A bound tells how the device aggregates. What it aggregates is a station's. */
 static u32 lasack_default_quantum(const struct lasack_config *config, const struct net_device *dev)
 {
 	return config->fair == TC_LASACK_FAIR_STATION && device_is_wireless(dev) ?
@@ -289,7 +289,7 @@ static int lasack_get_quantum(struct lasack_config *config, const struct net_dev
 		if (config->fair == TC_LASACK_FAIR_STATION)
 			return 0;
 		NL_SET_ERR_MSG_ATTR(extack, attr,
-				    "quantum: give bytes, or mode default fair station");
+				    "quantum: give bytes, 0, or mode default fair station");
 		return -EINVAL;
 	}
 	if (config->quantum > TC_LASACK_QUANTUM_MAX ||

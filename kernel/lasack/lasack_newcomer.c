@@ -193,9 +193,17 @@ void lasack_station_returned(struct lasack_queue *q, struct lasack_station *stat
 static u64 lasack_least_sum(const struct lasack_queue *q, const struct lasack_station *station)
 {
 	struct rb_node *first;
+	u64 least;
 
-	if (!station)
-		return q->order.count ? lasack_tournament_least(&q->order) : U64_MAX;
+	if (!station) {
+		if (!q->order.count)
+			return U64_MAX;
+		least = lasack_tournament_least(&q->order);
+		if (!q->shape.by_station)
+			return least;
+		/* Who comes out of turn has had more than its key says. */
+		return least + q->stations->place[lasack_tournament_first(&q->order)].ahead;
+	}
 	first = rb_first_cached(&station->flows);
 	return first ? rb_entry(first, struct lasack_node, node)->key : U64_MAX;
 }

@@ -7,8 +7,7 @@
  *
  * Without stations a tournament orders the flows. Its keys may be out of date: a sum usually
  * only grows, so the first flow whose key is still true has the least sum. A packet that
- * joins a flow moves nothing. In the few cases where a sum becomes less, the flow is moved at
- * once.
+ * joins a flow moves nothing. If a sum becomes less, which is rare, the flow is moved at once.
  *
  * Stations are used if flows share what their station gets, or if one is served for a whole
  * quantum (a run). Then a tournament orders the stations, and each has a tree of its flows. Of
@@ -338,6 +337,12 @@ static struct lasack_flow *lasack_order_least_of_station(struct lasack_queue *q)
 	}
 }
 
+/* Has a station a run that goes on? */
+static bool lasack_order_runs(const struct lasack_queue *q)
+{
+	return q->run_left > 0 && rb_first_cached(&q->run->flows);
+}
+
 /**
  * lasack_order_first() - the flow that lasack_order_next() is going to choose
  * @q: the queue; it has packets
@@ -349,31 +354,35 @@ struct lasack_flow *lasack_order_first(struct lasack_queue *q)
 	if (!lasack_is_grouped(q))
 		return lasack_order_least_flow(q);
 	least = lasack_order_least_of_station(q);
-	if (q->run_left > 0 && rb_first_cached(&q->run->flows) &&
+	if (lasack_order_runs(q) &&
 	    lasack_station_key(q, lasack_station_at(q, least), least) >= q->run_key)
 		return lasack_station_least(q, q->run);
 	return least;
 }
 
-/* The @flow is going to be served: the run of its station goes on, or begins. */
+/* The @flow is served. Unless it is out of turn, its station's run goes on, or begins. */
 static void lasack_order_note_station(struct lasack_queue *q, const struct lasack_flow *flow)
 {
 	struct lasack_station *station = lasack_station_at(q, flow);
+	bool runs = lasack_order_runs(q);
+	bool in_turn = runs ? q->run == station : !station->ahead;
 
 	if (q->shape.by_station)
 		lasack_level_note(q, &station->level, &flow->account);
-	if (station->ahead) {		/* out of turn: then a run goes on, or begins */
-		station->ahead = 0;
+	if (!runs || !in_turn)
+		lasack_level_note(q, &q->level,
+				  q->shape.by_station ? &station->account : &flow->account);
+	station->ahead = 0;
+	if (!in_turn)
 		return;
-	}
-	if (q->run_left <= 0 || q->run != station) {
+	if (!runs) {
 		q->run = station;
 		q->run_left = q->quantum;
 		q->run_key = lasack_station_key(q, station, flow);
-		lasack_level_note(q, &q->level,
-				  q->shape.by_station ? &station->account : &flow->account);
 	}
-	q->run_left -= lasack_station_sent(q, station, qdisc_pkt_len(flow->head));
+	/* A short packet takes as long as a longer one. */
+	q->run_left -= lasack_station_sent(q, station,
+					   max(qdisc_pkt_len(flow->head), q->overhead));
 }
 
 /**

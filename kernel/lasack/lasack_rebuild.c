@@ -85,12 +85,14 @@ static void lasack_order_clear(struct lasack_queue *q)
 	u32 i;
 
 	lasack_order_drop_no_more(q);
+	q->run_left = 0;
 	lasack_tournament_clear(&q->order);
 	if (q->shape.floor)
 		lasack_tournament_clear(&q->wait);
 	for (i = 0; lasack_is_grouped(q) && i < ARRAY_SIZE(q->stations->place); i++) {
 		q->stations->place[i].flows = RB_ROOT_CACHED;
 		q->stations->place[i].spares = 0;
+		q->stations->place[i].ahead = 0;
 	}
 }
 
@@ -183,6 +185,7 @@ static void lasack_queue_adopt_stations(struct lasack_queue *q, const struct las
 		station = &q->stations->place[i];
 		station->flows = RB_ROOT_CACHED;
 		station->spares = 0;
+		station->ahead = 0;
 		station->account.packets = 0;
 		if (!same) {
 			station->level = (struct lasack_level) {};

@@ -143,6 +143,13 @@ static inline void lasack_level_note(const struct lasack_queue *q, struct lasack
 	level->high = max(level->high, account->sum);
 }
 
+/* A run under way has no more left. */
+static inline void lasack_queue_set_quantum(struct lasack_queue *q, u32 bytes)
+{
+	q->quantum = bytes;
+	q->run_left = min_t(s64, q->run_left, bytes);
+}
+
 /* Do stations order the service? */
 static inline bool lasack_is_grouped(const struct lasack_queue *q)
 {

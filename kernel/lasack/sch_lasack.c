@@ -206,9 +206,10 @@ static struct sk_buff *lasack_choose(struct Qdisc *sch)
 	struct sk_buff *skb;
 
 	lasack_dequeue_advance(q);
-	if (q->config.quantum == TC_LASACK_QUANTUM_AUTO)
-		queue->quantum = inflight_run_bytes(q->below);
 	skb = lasack_queue_serve(queue);
+	/* In bytes, a slow station's run would take as long as its rate is low. */
+	if (q->config.quantum == TC_LASACK_QUANTUM_AUTO)
+		lasack_queue_set_quantum(queue, q->rates ? inflight_run_bytes(q->below) : 0);
 	if (unlikely(queue->aqm && queue->aqm->discarded)) {
 		lasack_discard(sch, queue->aqm->discarded);
 		queue->aqm->discarded = NULL;
@@ -296,7 +297,8 @@ static void lasack_commit(struct Qdisc *sch, const struct lasack_config *config)
 
 	q->config = *config;
 	WRITE_ONCE(sch->limit, config->limit);
-	queue->quantum = config->quantum == TC_LASACK_QUANTUM_AUTO ? 0 : config->quantum;
+	lasack_queue_set_quantum(queue, config->quantum == TC_LASACK_QUANTUM_AUTO ?
+				 0 : config->quantum);
 	queue->overhead = lasack_config_overhead(config, qdisc_dev(sch));
 	lasack_queue_set_floor(queue, config->floor);
 	if (queue->stations)

@@ -346,20 +346,20 @@ static void stations_are_scattered(struct kunit *test)
 	}
 }
 
-/* Who has had less than the station had as its run began does not wait for its end. */
-static void a_turn_ends_for_who_has_less(struct kunit *test)
+/* Who has had less than the station had as its turn began does not wait for the turn's end. */
+static void who_has_less_does_not_wait(struct kunit *test)
 {
-	static const u32 order[] = { 22, 23, 31, 12, 13 };
+	static const u32 order[] = { 13, 21, 22, 23, 31 };
 
 	lasack_test_reshape(test, (struct lasack_shape) { .paper = true, .by_station = true });
 	fill_two_stations(test);
 	KUNIT_EXPECT_EQ(test, serve(test), 10U);
 	KUNIT_EXPECT_EQ(test, serve(test), 20U);
 	set_quantum(test, 100000);
-	KUNIT_EXPECT_EQ(test, serve(test), 11U);	/* the run begins at 1000 bytes */
+	KUNIT_EXPECT_EQ(test, serve(test), 11U);	/* the turn begins at 1000 bytes */
 	add_to(test, 3, data(3, 1000), 30);
 	KUNIT_EXPECT_EQ(test, serve(test), 30U);	/* has had nothing */
-	KUNIT_EXPECT_EQ(test, serve(test), 21U);	/* another run from 1000 bytes on */
+	KUNIT_EXPECT_EQ(test, serve(test), 12U);	/* and the turn goes on */
 	add_to(test, 3, data(3, 1000), 31);		/* has had as much */
 	expect_order(test, order, ARRAY_SIZE(order));
 }
@@ -414,6 +414,40 @@ static void another_comes_in_turn(struct kunit *test)
 	expect_order(test, order, ARRAY_SIZE(order));
 }
 
+/* What comes out of turn at the station whose turn it is makes the turn no longer. */
+static void nobody_prolongs_a_turn(struct kunit *test)
+{
+	u32 others = 0;
+
+	fill_stations_after(test, 10000, 10000);	/* 2000 bytes are left of the turn */
+	do {
+		add_to(test, 1, data(3, 1000), 30);
+	} while (serve(test) != 20 && ++others < 9);
+	KUNIT_EXPECT_EQ(test, others, 2U);
+}
+
+/* Nor does a smaller quantum take effect only when a turn is over. */
+static void a_turn_has_no_more_than_the_quantum(struct kunit *test)
+{
+	static const u32 order[] = { 20, 11, 21, 12, 22, 13, 23 };
+
+	fill_stations_after(test, 10000, 10000);
+	lasack_queue_set_quantum(test->priv, 0);
+	expect_order(test, order, ARRAY_SIZE(order));
+}
+
+/* A packet counts for what it is charged at least. */
+static void a_turn_has_few_short_packets(struct kunit *test)
+{
+	static const u32 order[] = { 11, 20, 21, 12, 13, 22, 23 };
+	struct lasack_queue *q;
+
+	fill_stations_after(test, 10000, 10000);
+	q = test->priv;
+	q->overhead = 2000;
+	expect_order(test, order, ARRAY_SIZE(order));
+}
+
 static struct kunit_case lasack_station_cases[] = {
 	KUNIT_CASE(a_refund_is_served_at_once),
 	KUNIT_CASE(a_pause_saves_up_little),
@@ -426,10 +460,13 @@ static struct kunit_case lasack_station_cases[] = {
 	KUNIT_CASE(the_drop_order_is_given_up),
 	KUNIT_CASE(a_lodger_finds_a_place),
 	KUNIT_CASE(stations_are_scattered),
-	KUNIT_CASE(a_turn_ends_for_who_has_less),
+	KUNIT_CASE(who_has_less_does_not_wait),
 	KUNIT_CASE(a_packet_comes_out_of_turn),
 	KUNIT_CASE(nobody_is_out_of_turn_for_long),
 	KUNIT_CASE(another_comes_in_turn),
+	KUNIT_CASE(nobody_prolongs_a_turn),
+	KUNIT_CASE(a_turn_has_no_more_than_the_quantum),
+	KUNIT_CASE(a_turn_has_few_short_packets),
 	{}
 };
 
