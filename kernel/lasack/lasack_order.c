@@ -369,7 +369,7 @@ static void lasack_order_note_station(struct lasack_queue *q, const struct lasac
 
 	if (q->shape.by_station)
 		lasack_level_note(q, &station->level, &flow->account);
-	if (!runs || !in_turn)
+	if (!runs)
 		lasack_level_note(q, &q->level,
 				  q->shape.by_station ? &station->account : &flow->account);
 	station->ahead = 0;

@@ -229,6 +229,26 @@ static void an_old_flow_does_not_put_off(struct kunit *test)
 	beside_the_old_one(test, 1);
 }
 
+/* Who comes out of turn has had what it has had: who was quiet is served no sooner for it. */
+static void a_turn_is_nobodys_credit(struct kunit *test)
+{
+	struct lasack_queue *q;
+
+	q = lasack_test_reshape(test, (struct lasack_shape) { .by_station = true });
+	set_quantum(test, LASACK_STATION_LAG);
+	add_to(test, 2, data(2, 1000), 20);
+	KUNIT_EXPECT_EQ(test, serve(test), 20U);
+	add_to(test, 1, data(1, 1000), 10);
+	q->level.high = 10 * LASACK_STATION_LAG;
+	known(q, 1)->account.sum = 9 * LASACK_STATION_LAG;
+	lasack_station_at(q, known(q, 1))->account.sum = 9 * LASACK_STATION_LAG;
+	add_to(test, 1, data(3, 1000), 30);
+	KUNIT_EXPECT_EQ(test, lasack_station_at(q, known(q, 3))->ahead, LASACK_STATION_LAG);
+	add_to(test, 2, data(2, 1000), 20);
+	KUNIT_EXPECT_GE(test, lasack_station_at(q, known(q, 2))->account.sum,
+			9ULL * LASACK_STATION_LAG);
+}
+
 static struct kunit_case lasack_newcomer_test_cases[] = {
 	KUNIT_CASE(opened_connections_wait_together),
 	KUNIT_CASE(lost_packets_are_no_credit),
@@ -236,6 +256,7 @@ static struct kunit_case lasack_newcomer_test_cases[] = {
 	KUNIT_CASE(the_shared_flow_begins_as_others_do),
 	KUNIT_CASE(an_old_station_is_not_put_off),
 	KUNIT_CASE(an_old_flow_does_not_put_off),
+	KUNIT_CASE(a_turn_is_nobodys_credit),
 	{}
 };
 
