@@ -19,7 +19,7 @@ static const char lasack_usage[] =
 	"                  [ quantum { auto | off | BYTES } ] [ floor { off | PERCENT } ]\n"
 	"                  [ observe { on | off } ] [ inflight { auto | off | PACKETS } ]\n"
 	"                  [ mode { default | paper } ] [ fair { flow | station } ]\n"
-	"                  [ overhead { auto | BYTES } ] [ target { off | TIME } ]\n"
+	"                  [ overhead { auto | BYTES } ] [ target { auto | off | TIME } ]\n"
 	"                  [ unit { bytes | airtime } ]\n"
 	"  limit         most packets queued, 1 to 1048576; default: 4096 with a target\n"
 	"                on Wi-Fi, without one at most 300; else the device's txqueuelen\n"
@@ -44,7 +44,8 @@ static const char lasack_usage[] =
 	"  overhead      the least number of bytes a packet is charged, 0 to 65535;\n"
 	"                default: auto, which is 640 on Wi-Fi, else 84\n"
 	"  target        how long the packets of a flow should wait at most: senders are\n"
-	"                told to send less, 1ms to 10s; default: 100ms on Wi-Fi, else off\n"
+	"                told to send less, 1ms to 10s; auto: 50ms where packets leave in\n"
+	"                aggregates, else 100ms; default: auto on Wi-Fi, else off\n"
 	"  unit          what is equal between stations: bytes, or airtime at the rate\n"
 	"                of each; default: airtime on Wi-Fi that tells rates, else bytes\n"
 	"Example: tc qdisc replace dev wlan0 root lasack\n";
@@ -95,6 +96,12 @@ static const struct option_word lasack_quantum[] = {
 	{ NULL, 0 },
 };
 
+static const struct option_word lasack_target[] = {
+	{ "auto", TC_LASACK_TARGET_AUTO },
+	{ "off", 0 },
+	{ NULL, 0 },
+};
+
 static const struct qdisc_option lasack_options[] = {
 	{ "limit", TCA_LASACK_LIMIT, UNIT_PACKETS, 1, TC_LASACK_LIMIT_MAX, NULL },
 	{ "memory_limit", TCA_LASACK_MEMORY_LIMIT, UNIT_BYTES,
@@ -113,7 +120,7 @@ static const struct qdisc_option lasack_options[] = {
 	{ "mode", TCA_LASACK_MODE, UNIT_WORD, 0, 0, lasack_modes },
 	{ "fair", TCA_LASACK_FAIR, UNIT_WORD, 0, 0, lasack_fair },
 	{ "overhead", TCA_LASACK_OVERHEAD, UNIT_BYTES, 0, TC_LASACK_OVERHEAD_MAX, lasack_auto },
-	{ "target", TCA_LASACK_TARGET, UNIT_TIME, 1, TC_LASACK_TARGET_MAX, lasack_off },
+	{ "target", TCA_LASACK_TARGET, UNIT_TIME, 1, TC_LASACK_TARGET_MAX, lasack_target },
 	{ "unit", TCA_LASACK_UNIT, UNIT_WORD, 0, 0, lasack_units },
 	{ .name = NULL },
 };

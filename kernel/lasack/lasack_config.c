@@ -38,10 +38,12 @@
  */
 #define LASACK_OVERHEAD_WIFI	640
 /*
- * Of 50, 100, 150 and 200 ms the least that costs hardly any goodput
- * (Documentation/measurements/rivals.md).
+ * Of 50, 100, 150 and 200 ms the least that costs hardly any goodput: smaller windows bring more
+ * ACKs (Documentation/measurements/rivals.md).
  */
-#define LASACK_TARGET_WIFI	100	/* ms */
+#define LASACK_TARGET		100	/* ms */
+/* In an aggregate an ACK costs little (Documentation/measurements/every-mix.md). */
+#define LASACK_TARGET_AGGREGATES 50	/* ms */
 
 static struct netlink_range_validation lasack_limit_range = {
 	.min = 1, .max = TC_LASACK_LIMIT_MAX,
@@ -73,7 +75,7 @@ static const struct nla_policy lasack_policy[TCA_LASACK_MAX + 1] = {
 	[TCA_LASACK_MODE]	= NLA_POLICY_MAX(NLA_U32, __TC_LASACK_MODES - 1),
 	[TCA_LASACK_FAIR]	= NLA_POLICY_MAX(NLA_U32, __TC_LASACK_FAIR - 1),
 	[TCA_LASACK_OVERHEAD]	= { .type = NLA_U32 },
-	[TCA_LASACK_TARGET]	= NLA_POLICY_MAX(NLA_U32, TC_LASACK_TARGET_MAX),
+	[TCA_LASACK_TARGET]	= { .type = NLA_U32 },
 	[TCA_LASACK_UNIT]	= NLA_POLICY_MAX(NLA_U32, __TC_LASACK_UNITS - 1),
 };
 
@@ -117,7 +119,7 @@ static int lasack_refuse(const struct nlattr *attr, struct netlink_ext_ack *exta
 		NL_SET_ERR_MSG_ATTR(extack, attr, "unit: give 0 (bytes) or 1 (airtime)");
 		break;
 	case TCA_LASACK_TARGET:
-		NL_SET_ERR_MSG_ATTR(extack, attr, "target: give 1 to 10000 ms, or 0");
+		NL_SET_ERR_MSG_ATTR(extack, attr, "target: give 1 to 10000 ms, 0, or auto");
 		break;
 	case TCA_LASACK_OVERHEAD:
 		NL_SET_ERR_MSG_ATTR(extack, attr, "overhead: give 0 to 65535 bytes, or auto");
@@ -129,7 +131,7 @@ static int lasack_refuse(const struct nlattr *attr, struct netlink_ext_ack *exta
 /* On Wi-Fi the queue is this one. On a wire the bottleneck may be elsewhere. */
 static u32 lasack_default_target(const struct net_device *dev)
 {
-	return device_is_wireless(dev) ? LASACK_TARGET_WIFI : 0;
+	return device_is_wireless(dev) ? TC_LASACK_TARGET_AUTO : 0;
 }
 
 /*
@@ -217,7 +219,7 @@ static void lasack_get(u32 *value, const struct nlattr *attr)
 		*value = nla_get_u32(attr);
 }
 
-/* What the mode decides: the paper knows flows alone, and no target. Return: 0 or -EINVAL. */
+/* What the mode decides: the paper knows flows alone, and no target. Return: 0 or an error. */
 static int lasack_get_mode(struct lasack_config *config, const struct net_device *dev,
 			   struct nlattr **tb, struct netlink_ext_ack *extack)
 {
@@ -239,6 +241,8 @@ static int lasack_get_mode(struct lasack_config *config, const struct net_device
 	}
 	lasack_get(&config->fair, tb[TCA_LASACK_FAIR]);
 	lasack_get(&config->target, tb[TCA_LASACK_TARGET]);
+	if (config->target > TC_LASACK_TARGET_MAX && config->target != TC_LASACK_TARGET_AUTO)
+		return lasack_refuse(tb[TCA_LASACK_TARGET], extack);
 	if (paper && config->target) {
 		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_LASACK_TARGET],
 				    "target: give 0, or mode default: the paper knows no target");
@@ -395,4 +399,18 @@ u32 lasack_config_overhead(const struct lasack_config *config, const struct net_
 	if (config->overhead != TC_LASACK_OVERHEAD_AUTO)
 		return config->overhead;
 	return device_is_wireless(dev) ? LASACK_OVERHEAD_WIFI : LASACK_OVERHEAD_WIRE;
+}
+
+/**
+ * lasack_config_target() - how long packets may wait
+ * @config: with a target
+ * @aggregates: whether the device sends aggregates
+ *
+ * Return: ms.
+ */
+u32 lasack_config_target(const struct lasack_config *config, bool aggregates)
+{
+	if (config->target != TC_LASACK_TARGET_AUTO)
+		return config->target;
+	return aggregates ? LASACK_TARGET_AGGREGATES : LASACK_TARGET;
 }

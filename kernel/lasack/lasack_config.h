@@ -23,7 +23,7 @@ struct lasack_config {
 	u32	quantum;	/* bytes, 0: off, or TC_LASACK_QUANTUM_AUTO */
 	u32	floor;		/* percent, 0: off */
 	u32	unit;		/* enum tc_lasack_unit */
-	u32	target;		/* ms, 0: off */
+	u32	target;		/* ms, 0: off, or TC_LASACK_TARGET_AUTO */
 	u32	observe;	/* 1: on, 0: off */
 	u32	mode;		/* enum tc_lasack_mode */
 	u32	fair;		/* enum tc_lasack_fair */
@@ -37,5 +37,6 @@ int lasack_config_parse(struct lasack_config *config, const struct net_device *d
 int lasack_config_put(const struct lasack_config *config, struct sk_buff *skb);
 struct lasack_shape lasack_config_shape(const struct lasack_config *config);
 u32 lasack_config_overhead(const struct lasack_config *config, const struct net_device *dev);
+u32 lasack_config_target(const struct lasack_config *config, bool aggregates);
 
 #endif

@@ -204,12 +204,16 @@ static struct sk_buff *lasack_choose(struct Qdisc *sch)
 	struct lasack_sched_data *q = qdisc_priv(sch);
 	struct lasack_queue *queue = q->queue;
 	struct sk_buff *skb;
+	u32 run;
 
 	lasack_dequeue_advance(q);
 	skb = lasack_queue_serve(queue);
+	run = inflight_run_bytes(q->below);
 	/* In bytes, a slow station's run would take as long as its rate is low. */
 	if (q->config.quantum == TC_LASACK_QUANTUM_AUTO)
-		lasack_queue_set_quantum(queue, q->rates ? inflight_run_bytes(q->below) : 0);
+		lasack_queue_set_quantum(queue, q->rates ? run : 0);
+	if (queue->aqm)
+		lasack_aqm_aim(queue->aqm, lasack_config_target(&q->config, run));
 	if (unlikely(queue->aqm && queue->aqm->discarded)) {
 		lasack_discard(sch, queue->aqm->discarded);
 		queue->aqm->discarded = NULL;
@@ -306,7 +310,8 @@ static void lasack_commit(struct Qdisc *sch, const struct lasack_config *config)
 	if (q->rates)
 		WRITE_ONCE(q->rates->overhead, queue->overhead);
 	if (queue->aqm)
-		lasack_aqm_set(queue->aqm, config->target, psched_mtu(qdisc_dev(sch)));
+		lasack_aqm_set(queue->aqm, lasack_config_target(config, false),
+			       psched_mtu(qdisc_dev(sch)));
 	flow_table_set_idle(queue->table, (u64)config->idle * NSEC_PER_MSEC);
 	lasack_queue_set_halflife(queue, (u64)config->halflife * NSEC_PER_MSEC);
 }

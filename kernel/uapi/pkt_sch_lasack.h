@@ -20,6 +20,7 @@
 #define TC_LASACK_TIME_MIN	100U		/* ms, of all times but 0: off */
 #define TC_LASACK_TIME_MAX	86400000U	/* ms: a day */
 #define TC_LASACK_TARGET_MAX	10000U		/* ms */
+#define TC_LASACK_TARGET_AUTO	4294967295U	/* as the device aggregates */
 #define TC_LASACK_OVERHEAD_MAX	65535U		/* bytes */
 #define TC_LASACK_OVERHEAD_AUTO	4294967295U	/* as the device needs */
 
@@ -55,7 +56,7 @@ enum {
 	TCA_LASACK_MODE,	/* u32: enum tc_lasack_mode */
 	TCA_LASACK_FAIR,	/* u32: enum tc_lasack_fair */
 	TCA_LASACK_OVERHEAD,	/* u32: bytes, or TC_LASACK_OVERHEAD_AUTO */
-	TCA_LASACK_TARGET,	/* u32: 1..TC_LASACK_TARGET_MAX ms, or 0: off */
+	TCA_LASACK_TARGET,	/* u32: 1..TC_LASACK_TARGET_MAX ms, 0: off, or TC_LASACK_TARGET_AUTO */
 	TCA_LASACK_UNIT,	/* u32: enum tc_lasack_unit */
 	__TCA_LASACK_MAX
 };

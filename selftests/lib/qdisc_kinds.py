@@ -66,7 +66,7 @@ KINDS: dict[str, tuple[Option, ...]] = {
                kernel_range="1 (station)"),
         Option("overhead", 12, 0, 65535, "100", tc_range="0 to 65535 bytes or auto",
                kernel_range="0 to 65535 bytes, or auto"),
-        Option("target", 13, 1, 10000, "50ms", "ms", True, "1ms to 10s in whole ms or off",
+        Option("target", 13, 1, 10000, "50ms", "ms", True, "1ms to 10s in whole ms, auto or off",
                "1 to 10000 ms"),
         Option("unit", 14, 0, 0, "bytes", tc_range="bytes or airtime", kernel_range="0 (bytes)"),
     ),

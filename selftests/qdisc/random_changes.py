@@ -93,7 +93,7 @@ class LasackChanges(Changes):
             9: rng.choice((0, 1)),
             11: rng.choice((0, 1)),
             12: rng.choice((0, 84, 640, 65535, AUTO)),
-            13: rng.choice((0, 1, 100, 10000)),
+            13: rng.choice((0, 1, 100, 10000, AUTO)),
             14: 0,  # no device here tells rates
         }
         values = {

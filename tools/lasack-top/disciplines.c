@@ -40,7 +40,7 @@ static const struct option lasack_options[] = {
 	{ "mode", TCA_LASACK_MODE, UNIT_NUMBER, "default", "paper", NULL },
 	{ "fair", TCA_LASACK_FAIR, UNIT_NUMBER, "flow", "station", NULL },
 	{ "overhead", TCA_LASACK_OVERHEAD, UNIT_BYTES, NULL, NULL, "auto" },
-	{ "target", TCA_LASACK_TARGET, UNIT_MS, "off", NULL, NULL },
+	{ "target", TCA_LASACK_TARGET, UNIT_MS, "off", NULL, "auto" },
 	{ "unit", TCA_LASACK_UNIT, UNIT_NUMBER, "bytes", "airtime", NULL },
 	{ NULL, 0, 0, NULL, NULL, NULL },
 };
