@@ -45,15 +45,13 @@
 #define LASACK_AQM_THINNED	(12U << 10)
 /* Most senders have a segment of 2304 bytes (IEEE 802.11) or less: they can send three. */
 #define LASACK_AQM_LEAST	(8U << 10)
-/* CoDel looks for the least wait in so many targets. */
+/* CoDel looks for the least wait in so many targets. It must be longer than a round trip. */
 #define LASACK_AQM_INTERVAL	3
 /*
  * Of TCP, whose two directions take turns: where others' aggregates are long, half a second each.
  * What is not TCP need not react, and has a long queue the sooner the longer this is.
  */
 #define LASACK_AQM_INTERVAL_TCP	8
-/* A shorter target has the intervals of this one: they must be longer than a round trip. ms */
-#define LASACK_AQM_INTERVAL_OF	100
 /* The other end of an upload that is not TCP sends more than so many times what it gets. */
 #define LASACK_AQM_UPLOAD	2
 /* Bytes of both directions, of which the older ones weigh less and less. */
@@ -102,20 +100,6 @@ void lasack_aqm_free(struct lasack_aqm *aqm)
 	kfree(aqm);
 }
 
-/* Packets may wait for @target ms from now on. */
-void lasack_aqm_aim(struct lasack_aqm *aqm, u32 target)
-{
-	u64 basis = ((u64)max(target, LASACK_AQM_INTERVAL_OF) * NSEC_PER_MSEC) >> CODEL_SHIFT;
-
-	if (likely(aqm->target == target))
-		return;
-	aqm->target = target;
-	aqm->codel.target = ((u64)target * NSEC_PER_MSEC) >> CODEL_SHIFT;
-	aqm->codel_tcp.target = aqm->codel.target;
-	aqm->codel.interval = LASACK_AQM_INTERVAL * basis;
-	aqm->codel_tcp.interval = LASACK_AQM_INTERVAL_TCP * basis;
-}
-
 /**
  * lasack_aqm_set() - how long packets may wait
  * @aqm: the AQM
@@ -125,12 +109,20 @@ void lasack_aqm_aim(struct lasack_aqm *aqm, u32 target)
 void lasack_aqm_set(struct lasack_aqm *aqm, u32 target, u32 mtu)
 {
 	codel_params_init(&aqm->codel);
+	aqm->codel.target = ((u64)target * NSEC_PER_MSEC) >> CODEL_SHIFT;
+	aqm->codel.interval = LASACK_AQM_INTERVAL * aqm->codel.target;
 	aqm->codel.mtu = mtu;
 	aqm->codel.ecn = true;
 	aqm->codel_tcp = aqm->codel;
+	aqm->codel_tcp.interval = LASACK_AQM_INTERVAL_TCP * aqm->codel.target;
+	aqm->ack_target = aqm->codel.target;
 	aqm->least = max(LASACK_AQM_LEAST, 3 * mtu);
-	aqm->target = 0;
-	lasack_aqm_aim(aqm, target);
+}
+
+/* ACKs may wait for @target ms from now on, and data as before. */
+void lasack_aqm_set_acks(struct lasack_aqm *aqm, u32 target)
+{
+	aqm->ack_target = ((u64)target * NSEC_PER_MSEC) >> CODEL_SHIFT;
 }
 
 static struct lasack_aqm_flow *lasack_aqm_of(struct lasack_queue *q, const struct lasack_flow *flow)
@@ -321,7 +313,7 @@ static void lasack_aqm_limit(struct lasack_queue *q, struct lasack_flow *flow,
 	state = lasack_aqm_state(q, flow);
 	if (state)
 		lasack_window_adjust(&state->window, q->now >> LASACK_ARRIVAL_SHIFT, waited,
-				     q->aqm->codel.target, behind, q->aqm->least);
+				     q->aqm->ack_target, behind, q->aqm->least);
 	else
 		state = lasack_aqm_take(q, flow);
 	allowed = lasack_window_allow(&state->window, seg->ack_seq, (u32)window << scale.shift);

@@ -42,7 +42,7 @@
  * ACKs (Documentation/measurements/rivals.md).
  */
 #define LASACK_TARGET		100	/* ms */
-/* In an aggregate an ACK costs little (Documentation/measurements/every-mix.md). */
+/* Of ACKs: in an aggregate one costs little (Documentation/measurements/every-mix.md). */
 #define LASACK_TARGET_AGGREGATES 50	/* ms */
 
 static struct netlink_range_validation lasack_limit_range = {
@@ -401,16 +401,15 @@ u32 lasack_config_overhead(const struct lasack_config *config, const struct net_
 	return device_is_wireless(dev) ? LASACK_OVERHEAD_WIFI : LASACK_OVERHEAD_WIRE;
 }
 
-/**
- * lasack_config_target() - how long packets may wait
- * @config: with a target
- * @aggregates: whether the device sends aggregates
- *
- * Return: ms.
- */
-u32 lasack_config_target(const struct lasack_config *config, bool aggregates)
+/* How long data may wait, with a target: ms. */
+u32 lasack_config_target(const struct lasack_config *config)
 {
-	if (config->target != TC_LASACK_TARGET_AUTO)
-		return config->target;
-	return aggregates ? LASACK_TARGET_AGGREGATES : LASACK_TARGET;
+	return config->target == TC_LASACK_TARGET_AUTO ? LASACK_TARGET : config->target;
+}
+
+/* And ACKs, if the device sends aggregates or not. */
+u32 lasack_config_ack_target(const struct lasack_config *config, bool aggregates)
+{
+	return config->target == TC_LASACK_TARGET_AUTO && aggregates ?
+	       LASACK_TARGET_AGGREGATES : lasack_config_target(config);
 }

@@ -213,7 +213,7 @@ static struct sk_buff *lasack_choose(struct Qdisc *sch)
 	if (q->config.quantum == TC_LASACK_QUANTUM_AUTO)
 		lasack_queue_set_quantum(queue, q->rates ? run : 0);
 	if (queue->aqm)
-		lasack_aqm_aim(queue->aqm, lasack_config_target(&q->config, run));
+		lasack_aqm_set_acks(queue->aqm, lasack_config_ack_target(&q->config, run));
 	if (unlikely(queue->aqm && queue->aqm->discarded)) {
 		lasack_discard(sch, queue->aqm->discarded);
 		queue->aqm->discarded = NULL;
@@ -310,7 +310,7 @@ static void lasack_commit(struct Qdisc *sch, const struct lasack_config *config)
 	if (q->rates)
 		WRITE_ONCE(q->rates->overhead, queue->overhead);
 	if (queue->aqm)
-		lasack_aqm_set(queue->aqm, lasack_config_target(config, false),
+		lasack_aqm_set(queue->aqm, lasack_config_target(config),
 			       psched_mtu(qdisc_dev(sch)));
 	flow_table_set_idle(queue->table, (u64)config->idle * NSEC_PER_MSEC);
 	lasack_queue_set_halflife(queue, (u64)config->halflife * NSEC_PER_MSEC);

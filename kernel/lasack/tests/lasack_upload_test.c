@@ -236,27 +236,6 @@ static void upload_slows_no_call(struct kunit *test)
 	KUNIT_EXPECT_GE(test, sent + drops + 1, 30U);
 }
 
-/* A shorter target has the intervals of 100 ms, or the turns of half a second would be late. */
-static void aqm_aims_lower(struct kunit *test)
-{
-	struct lasack_queue *q = lasack_test_reshape(test, (struct lasack_shape) { .aqm = true });
-	struct codel_params tcp, other;
-
-	lasack_aqm_set(q->aqm, 100, 1514);
-	tcp = q->aqm->codel_tcp;
-	other = q->aqm->codel;
-	lasack_aqm_aim(q->aqm, 50);
-	KUNIT_EXPECT_EQ(test, q->aqm->codel.target, other.target / 2);
-	KUNIT_EXPECT_EQ(test, q->aqm->codel_tcp.target, tcp.target / 2);
-	KUNIT_EXPECT_EQ(test, q->aqm->codel.interval, other.interval);
-	KUNIT_EXPECT_EQ(test, q->aqm->codel_tcp.interval, tcp.interval);
-
-	lasack_aqm_aim(q->aqm, 200);
-	KUNIT_EXPECT_EQ(test, q->aqm->codel_tcp.target, 2 * tcp.target);
-	KUNIT_EXPECT_EQ(test, q->aqm->codel.interval, 2 * other.interval);
-	KUNIT_EXPECT_EQ(test, q->aqm->codel_tcp.interval, 2 * tcp.interval);
-}
-
 static struct kunit_case lasack_upload_cases[] = {
 	KUNIT_CASE(upload_slows_late_uploads),
 	KUNIT_CASE(upload_makes_up_for_no_pause),
@@ -265,7 +244,6 @@ static struct kunit_case lasack_upload_cases[] = {
 	KUNIT_CASE(upload_target_of_ten_seconds),
 	KUNIT_CASE(upload_thins_short_packets),
 	KUNIT_CASE(upload_slows_no_call),
-	KUNIT_CASE(aqm_aims_lower),
 	{}
 };
 
