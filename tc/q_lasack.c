@@ -44,9 +44,8 @@ static const char lasack_usage[] =
 	"  overhead      the least number of bytes a packet is charged, 0 to 65535;\n"
 	"                default: auto, which is 640 on Wi-Fi, else 84\n"
 	"  target        how long the packets of a flow should wait at most: senders are\n"
-	"                told to send less, 1ms to 10s; auto: 100ms, and of ACKs\n"
-	"                50ms if they leave in aggregates; default: auto on Wi-Fi, else\n"
-	"                off\n"
+	"                told to send less, 1ms to 10s; auto: 100ms, or 50ms if they\n"
+	"                leave in aggregates; default: auto on Wi-Fi, else off\n"
 	"  unit          what is equal between stations: bytes, or airtime at the rate\n"
 	"                of each; default: airtime on Wi-Fi that tells rates, else bytes\n"
 	"Example: tc qdisc replace dev wlan0 root lasack\n";

@@ -109,20 +109,28 @@ void lasack_aqm_free(struct lasack_aqm *aqm)
 void lasack_aqm_set(struct lasack_aqm *aqm, u32 target, u32 mtu)
 {
 	codel_params_init(&aqm->codel);
-	aqm->codel.target = ((u64)target * NSEC_PER_MSEC) >> CODEL_SHIFT;
-	aqm->codel.interval = LASACK_AQM_INTERVAL * aqm->codel.target;
+	aqm->target = ((u64)target * NSEC_PER_MSEC) >> CODEL_SHIFT;
+	aqm->codel.interval = LASACK_AQM_INTERVAL * aqm->target;
 	aqm->codel.mtu = mtu;
 	aqm->codel.ecn = true;
 	aqm->codel_tcp = aqm->codel;
-	aqm->codel_tcp.interval = LASACK_AQM_INTERVAL_TCP * aqm->codel.target;
-	aqm->ack_target = aqm->codel.target;
 	aqm->least = max(LASACK_AQM_LEAST, 3 * mtu);
+	lasack_aqm_set_aggregates(aqm, false);
 }
 
-/* ACKs may wait for @target ms from now on, and data as before. */
-void lasack_aqm_set_acks(struct lasack_aqm *aqm, u32 target)
+/**
+ * lasack_aqm_set_aggregates() - whether the device sends aggregates
+ * @aqm: the AQM
+ * @aggregates: whether it does
+ *
+ * Then packets wait for half as long: windows become smaller and bring more ACKs, but in an
+ * aggregate these cost little. And TCP's turns are longer.
+ */
+void lasack_aqm_set_aggregates(struct lasack_aqm *aqm, bool aggregates)
 {
-	aqm->ack_target = ((u64)target * NSEC_PER_MSEC) >> CODEL_SHIFT;
+	aqm->codel.target = aqm->target >> aggregates;
+	aqm->codel_tcp.target = aqm->codel.target;
+	aqm->codel_tcp.interval = (LASACK_AQM_INTERVAL_TCP * aqm->target) << aggregates;
 }
 
 static struct lasack_aqm_flow *lasack_aqm_of(struct lasack_queue *q, const struct lasack_flow *flow)
@@ -313,7 +321,7 @@ static void lasack_aqm_limit(struct lasack_queue *q, struct lasack_flow *flow,
 	state = lasack_aqm_state(q, flow);
 	if (state)
 		lasack_window_adjust(&state->window, q->now >> LASACK_ARRIVAL_SHIFT, waited,
-				     q->aqm->ack_target, behind, q->aqm->least);
+				     q->aqm->codel.target, behind, q->aqm->least);
 	else
 		state = lasack_aqm_take(q, flow);
 	allowed = lasack_window_allow(&state->window, seg->ack_seq, (u32)window << scale.shift);

@@ -34,7 +34,7 @@ struct lasack_aqm_state {
 struct lasack_aqm {
 	struct codel_params	codel;		/* of what is not TCP */
 	struct codel_params	codel_tcp;
-	u32			ack_target;	/* as codel's, of ACKs */
+	codel_time_t		target;		/* without aggregates */
 	struct codel_stats	codel_stats;
 	u32			least;		/* bytes: no window becomes less */
 	struct sk_buff		*discarded;	/* since they were taken; linked by next */
@@ -53,7 +53,7 @@ typedef void (*lasack_discard_t)(struct lasack_queue *q, struct lasack_flow *flo
 struct lasack_aqm *lasack_aqm_create(u32 flows);
 void lasack_aqm_free(struct lasack_aqm *aqm);
 void lasack_aqm_set(struct lasack_aqm *aqm, u32 target, u32 mtu);
-void lasack_aqm_set_acks(struct lasack_aqm *aqm, u32 target);
+void lasack_aqm_set_aggregates(struct lasack_aqm *aqm, bool aggregates);
 void lasack_aqm_forget(struct lasack_queue *q, const struct lasack_flow *flow);
 void lasack_aqm_give_up(struct lasack_queue *q, const struct lasack_flow *flow);
 void lasack_aqm_accepted(struct lasack_queue *q, const struct lasack_flow *flow,

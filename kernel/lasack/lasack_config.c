@@ -38,12 +38,10 @@
  */
 #define LASACK_OVERHEAD_WIFI	640
 /*
- * Of 50, 100, 150 and 200 ms the least that costs hardly any goodput: smaller windows bring more
- * ACKs (Documentation/measurements/rivals.md).
+ * Of 50, 100, 150 and 200 ms the least that costs hardly any goodput on 802.11b
+ * (Documentation/measurements/rivals.md).
  */
 #define LASACK_TARGET		100	/* ms */
-/* Of ACKs: in an aggregate one costs little (Documentation/measurements/every-mix.md). */
-#define LASACK_TARGET_AGGREGATES 50	/* ms */
 
 static struct netlink_range_validation lasack_limit_range = {
 	.min = 1, .max = TC_LASACK_LIMIT_MAX,
@@ -401,15 +399,8 @@ u32 lasack_config_overhead(const struct lasack_config *config, const struct net_
 	return device_is_wireless(dev) ? LASACK_OVERHEAD_WIFI : LASACK_OVERHEAD_WIRE;
 }
 
-/* How long data may wait, with a target: ms. */
+/* How long packets may wait, with a target and without aggregates: ms. */
 u32 lasack_config_target(const struct lasack_config *config)
 {
 	return config->target == TC_LASACK_TARGET_AUTO ? LASACK_TARGET : config->target;
-}
-
-/* And ACKs, if the device sends aggregates or not. */
-u32 lasack_config_ack_target(const struct lasack_config *config, bool aggregates)
-{
-	return config->target == TC_LASACK_TARGET_AUTO && aggregates ?
-	       LASACK_TARGET_AGGREGATES : lasack_config_target(config);
 }

@@ -212,8 +212,8 @@ static struct sk_buff *lasack_choose(struct Qdisc *sch)
 	/* In bytes, a slow station's run would take as long as its rate is low. */
 	if (q->config.quantum == TC_LASACK_QUANTUM_AUTO)
 		lasack_queue_set_quantum(queue, q->rates ? run : 0);
-	if (queue->aqm)
-		lasack_aqm_set_acks(queue->aqm, lasack_config_ack_target(&q->config, run));
+	if (q->config.target == TC_LASACK_TARGET_AUTO)
+		lasack_aqm_set_aggregates(queue->aqm, run);
 	if (unlikely(queue->aqm && queue->aqm->discarded)) {
 		lasack_discard(sch, queue->aqm->discarded);
 		queue->aqm->discarded = NULL;

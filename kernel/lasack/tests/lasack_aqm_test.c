@@ -22,10 +22,10 @@ static void aqm_allows_less(struct kunit *test)
 
 	begin(test, accepts());
 	KUNIT_EXPECT_EQ(test, lowered(test, nth_ack(0), 1, 4), 0U);
-	/* They may wait for so long, whatever data may. */
-	lasack_aqm_set_acks(q->aqm, 6 * TARGET);
+	/* These wait for five targets of 100 ms. */
+	lasack_aqm_set(q->aqm, 8 * TARGET, 1514);
 	KUNIT_EXPECT_EQ(test, lowered(test, nth_ack(0), 5, 60), 0U);
-	lasack_aqm_set_acks(q->aqm, 4 * TARGET);
+	lasack_aqm_set_aggregates(q->aqm, true);
 	KUNIT_EXPECT_GT(test, lowered(test, nth_ack(0), 65, 60), 0U);
 	/* A strange ACK, far ahead, allows nothing. */
 	begin(test, nth_ack(1 << 19));
