@@ -6,6 +6,7 @@ Documentation/measurements/aggregation.md has the figures."""
 from __future__ import annotations
 
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -58,6 +59,25 @@ def test_many_downloads_cost_no_goodput(tmp_path: Path) -> None:
     )
     assert lasack["goodput_mbps"]["total"] >= 0.95 * today["goodput_mbps"]["total"]
     assert lasack["jain"] >= 0.98
+
+
+def test_aggregates_wait_for_half_as_long(tmp_path: Path) -> None:
+    """`target auto` is 50 ms here, so uploads' ACKs wait for half of what they do with 100 ms."""
+    wire_ms = 20.0
+    auto, longer = (
+        fmean(flow["rtt_ms"]["p50"] for flow in run["flows"] if flow["dir"] == "up") - wire_ms
+        for run in carried_out(
+            "every-mix-ht20",
+            tmp_path,
+            'case=["lasack"]',
+            'ap.qdisc=["lasack","lasack target 100ms"]',
+            'mix="dl4-ul4"',
+            f"wired.delay_ms={wire_ms / 2}",
+            "duration_s=10",
+            "warmup_s=4",
+        )
+    )
+    assert auto <= 0.75 * longer
 
 
 @pytest.mark.slow
