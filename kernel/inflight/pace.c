@@ -16,7 +16,8 @@
  * 54 Mb/s, ten packets wait for 30 ms. So if packets leave alone, again and again, while others for
  * the same station wait, the bound in packets is an eighth for a second, at least four: a driver
  * may make two aggregates ahead, and a sleeping station's packets must leave room. Then it is tried
- * again, because a device can aggregate only what waits below.
+ * again, because a device can aggregate only what waits below. It aggregates if two packets were
+ * freed at a time in the last second.
  *
  * Pure arithmetic: no packet, no lock, no clock.
  */
@@ -101,11 +102,12 @@ static bool inflight_pace_is_whole(const struct inflight_pace *pace, u64 now)
  * @now: ns
  *
  * Return: bytes: as many as leave in INFLIGHT_PACE_NS, a long aggregate. 0: the device sends one by
- * one, or has not shown yet that it does not.
+ * one, or has not shown for INFLIGHT_ALONE_NS that it does not.
  */
 u32 inflight_pace_run(const struct inflight_pace *pace, u64 now)
 {
-	if (now < pace->alone_until || inflight_pace_packets(pace, now) <= INFLIGHT_ALONE_LEAST)
+	if (!pace->together || now - pace->together >= INFLIGHT_ALONE_NS ||
+	    inflight_pace_packets(pace, now) <= INFLIGHT_ALONE_LEAST)
 		return 0;
 	return min(inflight_pace_bytes(pace), INFLIGHT_RUN_MOST);
 }
@@ -113,6 +115,7 @@ u32 inflight_pace_run(const struct inflight_pace *pace, u64 now)
 static void inflight_pace_alone(struct inflight_pace *pace, u32 others, u64 now)
 {
 	if (now - pace->last < INFLIGHT_BATCH_GAP) {
+		pace->together = now;
 		pace->alone = 0;
 		pace->alone_until = 0;
 	} else if (now < pace->alone_until) {

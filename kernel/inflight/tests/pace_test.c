@@ -117,20 +117,19 @@ static void pace_run_has_an_end(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, inflight_pace_run(test->priv, now), 256U << 10);
 }
 
-/* None: at 54 Mb/s when it shows; on 802.11b at once; nor where five packets may be below. */
+/* None, until two leave together, and for a second after; none where five packets may be below. */
 static void pace_run_of_one_by_one(struct kunit *test)
 {
 	struct inflight_pace *pace = test->priv;
 	u64 now = leave(test, 31, FRAME, 2, MS(1000));
 
-	KUNIT_EXPECT_GT(test, inflight_pace_run(pace, now), 0U);
-	now = leave(test, 1, FRAME, 2, now);
 	KUNIT_EXPECT_EQ(test, inflight_pace_run(pace, now), 0U);
+	now = leave(test, 1, 99, 2, now);
+	KUNIT_EXPECT_GT(test, inflight_pace_run(pace, now + NSEC_PER_SEC - 1), 0U);
+	KUNIT_EXPECT_EQ(test, inflight_pace_run(pace, now + NSEC_PER_SEC), 0U);
 	*pace = (struct inflight_pace) {};
 	now = leave(test, 20, 2000, 9, MS(1000));
-	KUNIT_EXPECT_EQ(test, inflight_pace_run(pace, now), 0U);
-	*pace = (struct inflight_pace) {};
-	now = leave(test, 64, 100, 9, MS(1000));
+	now = leave(test, 1, 99, 9, now);
 	KUNIT_EXPECT_EQ(test, inflight_pace_run(pace, now), 0U);
 }
 
