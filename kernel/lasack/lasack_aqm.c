@@ -48,10 +48,10 @@
 /* CoDel looks for the least wait in so many targets. It must be longer than a round trip. */
 #define LASACK_AQM_INTERVAL	3
 /*
- * Of TCP, whose two directions take turns: where others' aggregates are long, half a second each.
- * What is not TCP need not react, and has a long queue the sooner the longer this is.
+ * With aggregates, of TCP, whose two directions take turns, of half a second each. What is not TCP
+ * need not react, and has a long queue the sooner the longer this is.
  */
-#define LASACK_AQM_INTERVAL_TCP	8
+#define LASACK_AQM_INTERVAL_TCP	16
 /* The other end of an upload that is not TCP sends more than so many times what it gets. */
 #define LASACK_AQM_UPLOAD	2
 /* Bytes of both directions, of which the older ones weigh less and less. */
@@ -124,13 +124,14 @@ void lasack_aqm_set(struct lasack_aqm *aqm, u32 target, u32 mtu)
  * @aggregates: whether it does
  *
  * Then packets wait for half as long: windows become smaller and bring more ACKs, but in an
- * aggregate these cost little. And TCP's turns are longer.
+ * aggregate these cost little. And TCP's turns are long.
  */
 void lasack_aqm_set_aggregates(struct lasack_aqm *aqm, bool aggregates)
 {
 	aqm->codel.target = aqm->target >> aggregates;
 	aqm->codel_tcp.target = aqm->codel.target;
-	aqm->codel_tcp.interval = (LASACK_AQM_INTERVAL_TCP * aqm->target) << aggregates;
+	aqm->codel_tcp.interval = aggregates ? LASACK_AQM_INTERVAL_TCP * aqm->target :
+			    aqm->codel.interval;
 }
 
 static struct lasack_aqm_flow *lasack_aqm_of(struct lasack_queue *q, const struct lasack_flow *flow)

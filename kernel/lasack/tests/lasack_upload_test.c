@@ -181,11 +181,11 @@ static void upload_target_of_ten_seconds(struct kunit *test)
 	lasack_aqm_set(q->aqm, 10000, 1514);
 	KUNIT_EXPECT_EQ(test, q->aqm->codel.target, 9765625U);
 	KUNIT_EXPECT_EQ(test, q->aqm->codel.interval, 29296875U);
-	KUNIT_EXPECT_EQ(test, q->aqm->codel_tcp.interval, 78125000U);
+	KUNIT_EXPECT_EQ(test, q->aqm->codel_tcp.interval, 29296875U);
 	lasack_aqm_set_aggregates(q->aqm, true);
 	KUNIT_EXPECT_EQ(test, q->aqm->codel_tcp.target, 9765625U / 2);
 	KUNIT_EXPECT_EQ(test, q->aqm->codel.interval, 29296875U);
-	KUNIT_EXPECT_EQ(test, q->aqm->codel_tcp.interval, 2 * 78125000U);
+	KUNIT_EXPECT_EQ(test, q->aqm->codel_tcp.interval, 16 * 9765625U);
 }
 
 /* @count packets of an upload wait, each for @in bytes. Return: how many of them are sent. */
