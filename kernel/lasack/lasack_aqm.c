@@ -48,10 +48,10 @@
 /* CoDel looks for the least wait in so many targets. It must be longer than a round trip. */
 #define LASACK_AQM_INTERVAL	3
 /*
- * With aggregates, of TCP, whose two directions take turns, of half a second each. What is not TCP
- * need not react, and has a long queue the sooner the longer this is.
+ * Of TCP at least so long with aggregates: its two directions take turns, of half a second each.
+ * What is not TCP need not react, and has a long queue the sooner the longer this is.
  */
-#define LASACK_AQM_INTERVAL_TCP	16
+#define LASACK_AQM_INTERVAL_TURNS ((codel_time_t)MS2TIME(1600))
 /* The other end of an upload that is not TCP sends more than so many times what it gets. */
 #define LASACK_AQM_UPLOAD	2
 /* Bytes of both directions, of which the older ones weigh less and less. */
@@ -115,23 +115,23 @@ void lasack_aqm_set(struct lasack_aqm *aqm, u32 target, u32 mtu)
 	aqm->codel.ecn = true;
 	aqm->codel_tcp = aqm->codel;
 	aqm->least = max(LASACK_AQM_LEAST, 3 * mtu);
-	lasack_aqm_set_aggregates(aqm, false);
+	lasack_aqm_set_aggregates(aqm, false, false);
 }
 
 /**
  * lasack_aqm_set_aggregates() - whether the device sends aggregates
  * @aqm: the AQM
- * @aggregates: whether it does
- *
- * Then packets wait for half as long: windows become smaller and bring more ACKs, but in an
- * aggregate these cost little. And TCP's turns are long.
+ * @aggregates: it does, or may: TCP's turns are long
+ * @half: packets wait for half of the target: smaller windows bring more ACKs, but in an aggregate
+ *	  these cost little
  */
-void lasack_aqm_set_aggregates(struct lasack_aqm *aqm, bool aggregates)
+void lasack_aqm_set_aggregates(struct lasack_aqm *aqm, bool aggregates, bool half)
 {
-	aqm->codel.target = aqm->target >> aggregates;
+	aqm->codel.target = aqm->target >> half;
 	aqm->codel_tcp.target = aqm->codel.target;
-	aqm->codel_tcp.interval = aggregates ? LASACK_AQM_INTERVAL_TCP * aqm->target :
-			    aqm->codel.interval;
+	aqm->codel_tcp.interval = aqm->codel.interval;
+	if (aggregates)
+		aqm->codel_tcp.interval = max(aqm->codel.interval, LASACK_AQM_INTERVAL_TURNS);
 }
 
 static struct lasack_aqm_flow *lasack_aqm_of(struct lasack_queue *q, const struct lasack_flow *flow)

@@ -53,7 +53,7 @@ typedef void (*lasack_discard_t)(struct lasack_queue *q, struct lasack_flow *flo
 struct lasack_aqm *lasack_aqm_create(u32 flows);
 void lasack_aqm_free(struct lasack_aqm *aqm);
 void lasack_aqm_set(struct lasack_aqm *aqm, u32 target, u32 mtu);
-void lasack_aqm_set_aggregates(struct lasack_aqm *aqm, bool aggregates);
+void lasack_aqm_set_aggregates(struct lasack_aqm *aqm, bool aggregates, bool half);
 void lasack_aqm_forget(struct lasack_queue *q, const struct lasack_flow *flow);
 void lasack_aqm_give_up(struct lasack_queue *q, const struct lasack_flow *flow);
 void lasack_aqm_accepted(struct lasack_queue *q, const struct lasack_flow *flow,

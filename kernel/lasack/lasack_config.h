@@ -38,5 +38,6 @@ int lasack_config_put(const struct lasack_config *config, struct sk_buff *skb);
 struct lasack_shape lasack_config_shape(const struct lasack_config *config);
 u32 lasack_config_overhead(const struct lasack_config *config, const struct net_device *dev);
 u32 lasack_config_target(const struct lasack_config *config);
+bool lasack_config_aggregates(const struct lasack_config *config, const struct net_device *dev);
 
 #endif

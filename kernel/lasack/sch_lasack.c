@@ -212,8 +212,9 @@ static struct sk_buff *lasack_choose(struct Qdisc *sch)
 	/* In bytes, a slow station's run would take as long as its rate is low. */
 	if (q->config.quantum == TC_LASACK_QUANTUM_AUTO)
 		lasack_queue_set_quantum(queue, q->rates ? run : 0);
-	if (q->config.target == TC_LASACK_TARGET_AUTO)
-		lasack_aqm_set_aggregates(queue->aqm, run);
+	if (queue->aqm && q->config.inflight == TC_INFLIGHT_AUTO)
+		lasack_aqm_set_aggregates(queue->aqm, run,
+					  run && q->config.target == TC_LASACK_TARGET_AUTO);
 	if (unlikely(queue->aqm && queue->aqm->discarded)) {
 		lasack_discard(sch, queue->aqm->discarded);
 		queue->aqm->discarded = NULL;
@@ -297,21 +298,23 @@ static void lasack_trim(struct Qdisc *sch)
 static void lasack_commit(struct Qdisc *sch, const struct lasack_config *config)
 {
 	struct lasack_sched_data *q = qdisc_priv(sch);
+	const struct net_device *dev = qdisc_dev(sch);
 	struct lasack_queue *queue = q->queue;
 
 	q->config = *config;
 	WRITE_ONCE(sch->limit, config->limit);
 	lasack_queue_set_quantum(queue, config->quantum == TC_LASACK_QUANTUM_AUTO ?
 				 0 : config->quantum);
-	queue->overhead = lasack_config_overhead(config, qdisc_dev(sch));
+	queue->overhead = lasack_config_overhead(config, dev);
 	lasack_queue_set_floor(queue, config->floor);
 	if (queue->stations)
 		lasack_stations_rate(queue->stations, q->rates);
 	if (q->rates)
 		WRITE_ONCE(q->rates->overhead, queue->overhead);
-	if (queue->aqm)
-		lasack_aqm_set(queue->aqm, lasack_config_target(config),
-			       psched_mtu(qdisc_dev(sch)));
+	if (queue->aqm) {
+		lasack_aqm_set(queue->aqm, lasack_config_target(config), psched_mtu(dev));
+		lasack_aqm_set_aggregates(queue->aqm, lasack_config_aggregates(config, dev), false);
+	}
 	flow_table_set_idle(queue->table, (u64)config->idle * NSEC_PER_MSEC);
 	lasack_queue_set_halflife(queue, (u64)config->halflife * NSEC_PER_MSEC);
 }

@@ -56,7 +56,7 @@ enum {
 	TCA_LASACK_MODE,	/* u32: enum tc_lasack_mode */
 	TCA_LASACK_FAIR,	/* u32: enum tc_lasack_fair */
 	TCA_LASACK_OVERHEAD,	/* u32: bytes, or TC_LASACK_OVERHEAD_AUTO */
-	TCA_LASACK_TARGET,	/* u32: ms, 0: off, or TC_LASACK_TARGET_AUTO */
+	TCA_LASACK_TARGET,	/* u32: 0..TC_LASACK_TARGET_MAX ms, or TC_LASACK_TARGET_AUTO */
 	TCA_LASACK_UNIT,	/* u32: enum tc_lasack_unit */
 	__TCA_LASACK_MAX
 };

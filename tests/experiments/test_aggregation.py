@@ -80,6 +80,21 @@ def test_aggregates_wait_for_half_as_long(tmp_path: Path) -> None:
     assert auto <= 0.75 * longer
 
 
+def test_far_downloads_keep_their_share(tmp_path: Path) -> None:
+    """150 ms away, with options of one's own: the two directions take turns of half a second."""
+    for run in carried_out(
+        "every-mix-ht20",
+        tmp_path,
+        'case=["lasack"]',
+        'ap.qdisc=["lasack target 50ms","lasack inflight 24"]',
+        'mix="dl2-ul2"',
+        "wired.delay_ms=75",
+        "duration_s=25",
+        "warmup_s=10",
+    ):
+        assert 0.9 <= run["ratio_down_up"] <= 1.1, run["params"]["qdisc"]
+
+
 @pytest.mark.slow
 def test_fair_at_no_loss_for_all_seeds(tmp_path: Path) -> None:
     check(tmp_path)

@@ -25,11 +25,13 @@ static void aqm_allows_less(struct kunit *test)
 	/* These wait for five targets of 100 ms. */
 	lasack_aqm_set(q->aqm, 8 * TARGET, 1514);
 	KUNIT_EXPECT_EQ(test, lowered(test, nth_ack(0), 5, 60), 0U);
-	lasack_aqm_set_aggregates(q->aqm, true);
-	KUNIT_EXPECT_GT(test, lowered(test, nth_ack(0), 65, 60), 0U);
+	lasack_aqm_set_aggregates(q->aqm, true, false);
+	KUNIT_EXPECT_EQ(test, lowered(test, nth_ack(0), 65, 60), 0U);
+	lasack_aqm_set_aggregates(q->aqm, true, true);
+	KUNIT_EXPECT_GT(test, lowered(test, nth_ack(0), 125, 60), 0U);
 	/* A strange ACK, far ahead, allows nothing. */
 	begin(test, nth_ack(1 << 19));
-	KUNIT_EXPECT_GT(test, lowered(test, nth_ack(0), 125, 60), 0U);
+	KUNIT_EXPECT_GT(test, lowered(test, nth_ack(0), 185, 60), 0U);
 }
 
 static void aqm_allows_less_everywhere(struct kunit *test)
@@ -306,7 +308,7 @@ static void aqm_gives_tcp_time(struct kunit *test)
 	struct lasack_queue *q = test->priv;
 	u32 marked = 0;
 
-	lasack_aqm_set_aggregates(q->aqm, true);
+	lasack_aqm_set_aggregates(q->aqm, true, false);
 	/* 10 ms are 20 where there are 100 ticks in a second: 0.6 s in all. */
 	KUNIT_EXPECT_EQ(test, sent_late(test, late_data, 1, &marked), 30U);
 	KUNIT_EXPECT_EQ(test, q->aqm->codel_stats.drop_count, 0U);

@@ -182,10 +182,15 @@ static void upload_target_of_ten_seconds(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, q->aqm->codel.target, 9765625U);
 	KUNIT_EXPECT_EQ(test, q->aqm->codel.interval, 29296875U);
 	KUNIT_EXPECT_EQ(test, q->aqm->codel_tcp.interval, 29296875U);
-	lasack_aqm_set_aggregates(q->aqm, true);
+	lasack_aqm_set_aggregates(q->aqm, true, true);
 	KUNIT_EXPECT_EQ(test, q->aqm->codel_tcp.target, 9765625U / 2);
 	KUNIT_EXPECT_EQ(test, q->aqm->codel.interval, 29296875U);
-	KUNIT_EXPECT_EQ(test, q->aqm->codel_tcp.interval, 16 * 9765625U);
+	KUNIT_EXPECT_EQ(test, q->aqm->codel_tcp.interval, 29296875U);
+	/* A turn takes as long, however short the target. */
+	lasack_aqm_set(q->aqm, 1, 1514);
+	KUNIT_EXPECT_EQ(test, q->aqm->codel_tcp.interval, q->aqm->codel.interval);
+	lasack_aqm_set_aggregates(q->aqm, true, false);
+	KUNIT_EXPECT_EQ(test, q->aqm->codel_tcp.interval, 1562500U);
 }
 
 /* @count packets of an upload wait, each for @in bytes. Return: how many of them are sent. */
