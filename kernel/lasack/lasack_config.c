@@ -405,7 +405,7 @@ u32 lasack_config_target(const struct lasack_config *config)
 	return config->target == TC_LASACK_TARGET_AUTO ? LASACK_TARGET : config->target;
 }
 
-/* Must aggregates be reckoned with, though nobody tells? With the bound auto somebody does. */
+/* Without the bound auto nobody knows whether a Wi-Fi device sends aggregates: it may. */
 bool lasack_config_aggregates(const struct lasack_config *config, const struct net_device *dev)
 {
 	return config->inflight != TC_INFLIGHT_AUTO && device_is_wireless(dev);
