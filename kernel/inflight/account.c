@@ -16,8 +16,9 @@
  * sleeping station. So, as long as nothing is freed, twice as many packets are excused after
  * each further stall time. A station that was asleep before gets a shorter stall time.
  *
- * The bound "auto" is that of dynamic queue limits on bytes (lib/dynamic_queue_limits.c), with two
- * more rules: pace.c has a least one, and a bound in packets.
+ * The bound "auto" is that of dynamic queue limits on bytes (lib/dynamic_queue_limits.c), with more
+ * rules: pace.c has a least one, and a bound in packets. late.c adds to both, and to the stall
+ * time, if the device frees packets late.
  *
  * Urgent packets, voice and video, overtake others below the discipline. So if they are freed,
  * this does not mean that a station sleeps whose packets came earlier. With "auto" they do not
@@ -81,6 +82,8 @@ void inflight_account_set_limit(struct inflight_account *account, u32 limit)
 		account->dql.num_queued = account->counted_bytes;
 		account->auto_packets = inflight_pace_packets(&account->pace, 0);
 	}
+	memset(&account->late, 0, sizeof(account->late));
+	WRITE_ONCE(account->runs_dry, false);
 	WRITE_ONCE(account->run_bytes, 0);
 	WRITE_ONCE(account->limit, limit);
 }
@@ -155,11 +158,21 @@ static bool inflight_counts(struct inflight_account *account,
 	return false;
 }
 
+/* What was waited for: the bound has run dry. */
+static void inflight_sample_begins(struct inflight_account *account, u64 now)
+{
+	account->late.sampled = now;
+	WRITE_ONCE(account->runs_dry, false);
+}
+
 /* The ticket's packet counts against the bound. */
 static void inflight_count(struct inflight_account *account, struct inflight_station *station,
 			   struct inflight_ticket *ticket)
 {
 	ticket->epoch = station->epoch;
+	ticket->first = !account->counted;
+	if (unlikely(account->runs_dry && ticket->first))
+		inflight_sample_begins(account, ticket->at);
 	/* No branch: nobody can tell which station's packet is next. */
 	station->since = station->counted ? station->since : ticket->at;
 	station->counted += ticket->packets;
@@ -176,6 +189,7 @@ static void inflight_hand_down(struct inflight_account *account, struct inflight
 {
 	ticket->station = station - account->stations;
 	ticket->urgent = 0;
+	ticket->first = 0;
 	ticket->at = now;
 	ticket->packets = packets;
 	ticket->bytes = bytes;
@@ -289,16 +303,22 @@ void inflight_account_add(struct inflight_account *account, u64 address, u16 pac
 }
 
 /* The device has sent a packet: what does that say of the bound? */
-static void inflight_note_pace(struct inflight_account *account,
-			       const struct inflight_ticket *ticket, u64 now)
+static void inflight_learn(struct inflight_account *account, const struct inflight_ticket *ticket,
+			   bool counts, u64 now)
 {
 	struct inflight_pace *pace = &account->pace;
+	struct inflight_late *late = &account->late;
+	u32 packets;
 
-	inflight_pace_note(pace, ticket->at, ticket->bytes, ticket->packets,
-			   account->stations[ticket->station].counted, now);
-	account->dql.min_limit = inflight_pace_bytes(pace);
-	WRITE_ONCE(account->auto_packets, inflight_pace_packets(pace, now));
+	if (counts)
+		inflight_pace_note(pace, ticket->at, ticket->bytes, ticket->packets,
+				   account->stations[ticket->station].counted, now);
+	inflight_late_note(late, ticket->at, ticket->bytes, ticket->packets, ticket->first, now);
+	account->dql.min_limit = inflight_pace_bytes(pace) + inflight_late_bytes(late);
+	packets = inflight_pace_packets(pace, now) + inflight_late_packets(late);
+	WRITE_ONCE(account->auto_packets, packets);
 	WRITE_ONCE(account->run_bytes, inflight_pace_run(pace, now));
+	WRITE_ONCE(account->runs_dry, inflight_late_wants_sample(late, now));
 }
 
 /* The driver has freed one of the station's packets, whether it was transmitted or not. */
@@ -365,8 +385,8 @@ void inflight_account_remove(struct inflight_account *account,
 		return;
 	}
 	/* A driver may give up all packets of a sleeping station at once. */
-	if (counts && inflight_is_auto(account))
-		inflight_note_pace(account, ticket, now);
+	if (inflight_is_auto(account))
+		inflight_learn(account, ticket, counts, now);
 	inflight_station_lives(account, ticket, now);
 }
 
@@ -376,7 +396,8 @@ static u64 inflight_station_deadline(const struct inflight_account *account,
 {
 	if (!station->counted)
 		return U64_MAX;
-	return station->since + (account->stall >> station->dozes);
+	return station->since + (account->stall >> station->dozes) +
+	       (station->dozes ? account->late.ns : inflight_late_at_most(&account->late));
 }
 
 /* When the first station is going to stall. */

@@ -10,6 +10,7 @@
 #include <linux/dynamic_queue_limits.h>
 #include <linux/types.h>
 #include "haste.h"
+#include "late.h"
 #include "pace.h"
 #include "uapi/pkt_sch_inflight.h"
 
@@ -53,6 +54,8 @@ struct inflight_account {
 	/* only kept while the limit is TC_INFLIGHT_AUTO */
 	struct dql		dql;
 	struct inflight_pace	pace;
+	struct inflight_late	late;
+	bool			runs_dry;	/* nothing is handed down until nothing is below */
 	struct inflight_station	stations[1 << INFLIGHT_STATION_BITS];
 };
 
@@ -62,8 +65,9 @@ struct inflight_ticket {
 	u32	bytes;
 	u32	epoch;		/* the station's, if it counts */
 	u32	number;		/* of its tracker's packets, wraps: the tracker's own */
-	u16	station:15,	/* its place */
-		urgent:1;	/* it may overtake what came before it */
+	u16	station:14,	/* its place */
+		urgent:1,	/* it may overtake what came before it */
+		first:1;	/* it counts, and nothing that counts was below */
 	u16	packets;	/* more than one if it is GSO */
 };
 
@@ -89,6 +93,8 @@ static inline bool inflight_account_has_room(const struct inflight_account *acco
 
 	if (limit == TC_INFLIGHT_OFF)
 		return true;
+	if (limit == TC_INFLIGHT_AUTO && READ_ONCE(account->runs_dry))
+		return !READ_ONCE(account->counted);
 	if (limit == TC_INFLIGHT_AUTO)
 		return dql_avail(&account->dql) >= 0 &&
 		       READ_ONCE(account->counted) < READ_ONCE(account->auto_packets);

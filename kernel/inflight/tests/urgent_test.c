@@ -8,6 +8,7 @@
 #include <linux/module.h>
 #include "inflight/account.c"
 #include "inflight/haste.c"
+#include "inflight/late.c"
 #include "inflight/pace.c"
 
 #define MS(ms)	((u64)(ms) * NSEC_PER_MSEC)

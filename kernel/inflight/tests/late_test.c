@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit suite of devices that free packets late.
+ *
+ * Principle: a device sends its packets one by one, 2 ms each (802.11b), and frees each a delay
+ * later. It is given packets as long as there is room. What it must send follows from its times
+ * alone; what may wait in it at most, from the rules at the head of late.c.
+ */
+#include <kunit/test.h>
+#include <linux/module.h>
+#include "inflight/account.c"
+#include "inflight/haste.c"
+#include "inflight/late.c"
+#include "inflight/pace.c"
+
+#define US(us)		((u64)(us) * NSEC_PER_USEC)
+#define MS(ms)		((u64)(ms) * NSEC_PER_MSEC)
+#define SECONDS(s)	((u64)(s) * NSEC_PER_SEC)
+#define FRAME		MS(2)
+#define ROOM		1024	/* packets, in the device */
+
+struct late_device {
+	struct inflight_account	account;
+	u64	frame;		/* ns: of a packet on the air */
+	u64	delay;		/* ns */
+	u32	others;		/* stations that want to send too; one of them or the device does */
+	u32	random;
+	u64	now;
+	u64	sends_until;
+	u32	head, tail;	/* of the ring: to be freed next, to be handed down next */
+	u64	freed_at[ROOM];
+	struct inflight_ticket	tickets[ROOM];
+};
+
+static int late_test_init(struct kunit *test)
+{
+	struct late_device *device = kunit_kzalloc(test, sizeof(*device), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, device);
+	device->now = SECONDS(5);
+	device->frame = FRAME;
+	inflight_account_init(&device->account, TC_INFLIGHT_AUTO, MS(100));
+	test->priv = device;
+	return 0;
+}
+
+static u32 late_below(const struct late_device *device)
+{
+	return device->tail - device->head;
+}
+
+/* Numerical Recipes' generator: the same numbers in each run. */
+static u32 late_random(struct late_device *device, u32 most)
+{
+	device->random = device->random * 1664525 + 1013904223;
+	return (device->random >> 8) % (most + 1);
+}
+
+/* A frame goes after those before it, and after up to twice as many of others as there are. */
+static void late_hand_down(struct late_device *device)
+{
+	u32 place = device->tail++ % ROOM;
+	u64 waits = device->frame * late_random(device, 2 * device->others);
+
+	inflight_account_add(&device->account, device->tail % 2, 1, 1514, device->now,
+			     &device->tickets[place]);
+	device->sends_until = max(device->sends_until, device->now) + waits + device->frame;
+	device->freed_at[place] = device->sends_until + device->delay;
+}
+
+/* Until the next packet is freed or a station stalls. */
+static void late_step(struct kunit *test)
+{
+	struct late_device *device = test->priv;
+	struct inflight_account *account = &device->account;
+	u32 place = device->head % ROOM;
+	u64 stall = inflight_account_deadline(account);
+
+	if (late_below(device) && device->freed_at[place] <= stall) {
+		device->now = device->freed_at[place];
+		device->head++;
+		inflight_account_remove(account, &device->tickets[place], device->now, false);
+	} else {
+		device->now = stall;
+		inflight_account_expire(account, stall);
+	}
+}
+
+/* Packets that a saturated device frees in so many seconds. */
+static u32 late_saturate(struct kunit *test, u32 seconds)
+{
+	struct late_device *device = test->priv;
+	u64 end = device->now + SECONDS(seconds);
+	u32 begin = device->head;
+
+	while (device->now < end) {
+		while (late_below(device) < ROOM && inflight_account_has_room(&device->account))
+			late_hand_down(device);
+		KUNIT_ASSERT_GT(test, late_below(device), 0U);
+		late_step(test);
+	}
+	return device->head - begin;
+}
+
+/* How late the account thinks that the device is, ms. */
+static u32 late_learnt(const struct kunit *test)
+{
+	const struct late_device *device = test->priv;
+
+	return div_u64(device->account.late.ns, NSEC_PER_MSEC);
+}
+
+/* As many packets leave as from a device that frees them at once: 500 in a second. */
+static void late_is_full(struct kunit *test, u32 delay_ms, u32 learning_s)
+{
+	struct late_device *device = test->priv;
+
+	device->delay = MS(delay_ms);
+	late_saturate(test, learning_s);
+	/* One sample in 10 s: nothing leaves until it is freed. */
+	KUNIT_EXPECT_GE(test, late_saturate(test, 20), 500U * 20 * 97 / 100 - delay_ms);
+	KUNIT_EXPECT_GE(test, late_learnt(test), delay_ms);
+	KUNIT_EXPECT_LE(test, late_learnt(test), delay_ms + 4);
+	/* What was sent, a quarter more in two rounds of eight, and what is allowed anyway. */
+	KUNIT_EXPECT_LE(test, late_below(device), delay_ms / 2 * 5 / 4 + 8);
+}
+
+static void late_by_10_ms(struct kunit *test)
+{
+	late_is_full(test, 10, 4);
+}
+
+static void late_by_100_ms(struct kunit *test)
+{
+	late_is_full(test, 100, 6);
+}
+
+static void late_by_500_ms(struct kunit *test)
+{
+	late_is_full(test, 500, 15);
+}
+
+/*
+ * 20 stations want to send: a packet waits for up to 80 ms, and with two below for 42 ms each. But
+ * none is late, and more below would wait as well.
+ */
+static void late_is_no_busy_medium(struct kunit *test)
+{
+	struct late_device *device = test->priv;
+	u32 second;
+
+	device->others = 20;
+	for (second = 0; second < 120; second++) {
+		late_saturate(test, 1);
+		KUNIT_EXPECT_EQ(test, late_learnt(test), 0U);
+		KUNIT_EXPECT_LE(test, late_below(device), 4U);
+	}
+}
+
+/* 30 ms late, and six stations want to send. The device has a seventh of the air: 71 packets. */
+static void late_on_a_busy_medium(struct kunit *test)
+{
+	struct late_device *device = test->priv;
+
+	device->delay = MS(30);
+	device->others = 6;
+	late_saturate(test, 30);
+	KUNIT_EXPECT_GE(test, late_saturate(test, 20), 20U * 500 / 7 * 95 / 100);
+	KUNIT_EXPECT_LE(test, late_below(device), 12U);
+}
+
+/* On time again, the device has few packets 11 s later: 10 s to the next sample. */
+static void late_no_more(struct kunit *test)
+{
+	struct late_device *device = test->priv;
+
+	device->delay = MS(100);
+	late_saturate(test, 12);
+	KUNIT_EXPECT_GE(test, late_below(device), 50U);
+	device->delay = 0;
+	late_saturate(test, 12);
+	KUNIT_EXPECT_EQ(test, late_learnt(test), 0U);
+	KUNIT_EXPECT_LE(test, late_below(device), 4U);
+}
+
+/* 12 ms for each packet: at 1 Mb/s each sample takes that long. One more is allowed for it. */
+static void late_is_no_slow_device(struct kunit *test)
+{
+	struct late_device *device = test->priv;
+	u32 second;
+
+	device->frame = MS(12);
+	for (second = 0; second < 60; second++) {
+		late_saturate(test, 1);
+		KUNIT_EXPECT_LE(test, late_below(device), 4U);
+	}
+}
+
+/* With another bound nothing is learnt, and nothing of what was learnt remains. */
+static void late_of_auto_alone(struct kunit *test)
+{
+	struct late_device *device = test->priv;
+
+	device->delay = MS(100);
+	late_saturate(test, 6);
+	inflight_account_set_limit(&device->account, 8);
+	late_saturate(test, 6);
+	KUNIT_EXPECT_EQ(test, late_learnt(test), 0U);
+	KUNIT_EXPECT_LE(test, late_below(device), 8U);
+}
+
+static struct kunit_case late_cases[] = {
+	KUNIT_CASE(late_by_10_ms),
+	KUNIT_CASE(late_by_100_ms),
+	KUNIT_CASE(late_by_500_ms),
+	KUNIT_CASE(late_is_no_busy_medium),
+	KUNIT_CASE(late_on_a_busy_medium),
+	KUNIT_CASE(late_no_more),
+	KUNIT_CASE(late_is_no_slow_device),
+	KUNIT_CASE(late_of_auto_alone),
+	{}
+};
+
+static struct kunit_suite late_suite = {
+	.name = "late",
+	.init = late_test_init,
+	.test_cases = late_cases,
+};
+
+kunit_test_suite(late_suite);
+
+MODULE_DESCRIPTION("KUnit suite of devices that free packets late");
+MODULE_LICENSE("GPL");
