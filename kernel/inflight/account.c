@@ -78,11 +78,13 @@ void inflight_account_set_limit(struct inflight_account *account, u32 limit)
 	if (limit == TC_INFLIGHT_AUTO && !inflight_is_auto(account)) {
 		memset(&account->dql, 0, sizeof(account->dql));
 		memset(&account->pace, 0, sizeof(account->pace));
+		memset(&account->late, 0, sizeof(account->late));
 		dql_init(&account->dql, HZ);
 		account->dql.num_queued = account->counted_bytes;
 		account->auto_packets = inflight_pace_packets(&account->pace, 0);
 	}
-	memset(&account->late, 0, sizeof(account->late));
+	if (limit != TC_INFLIGHT_AUTO)
+		account->late.ns = account->late.suspected = 0;
 	WRITE_ONCE(account->runs_dry, false);
 	WRITE_ONCE(account->run_bytes, 0);
 	WRITE_ONCE(account->limit, limit);
@@ -158,21 +160,13 @@ static bool inflight_counts(struct inflight_account *account,
 	return false;
 }
 
-/* What was waited for: the bound has run dry. */
-static void inflight_sample_begins(struct inflight_account *account, u64 now)
-{
-	account->late.sampled = now;
-	WRITE_ONCE(account->runs_dry, false);
-}
-
 /* The ticket's packet counts against the bound. */
 static void inflight_count(struct inflight_account *account, struct inflight_station *station,
 			   struct inflight_ticket *ticket)
 {
 	ticket->epoch = station->epoch;
 	ticket->first = !account->counted;
-	if (unlikely(account->runs_dry && ticket->first))
-		inflight_sample_begins(account, ticket->at);
+	WRITE_ONCE(account->runs_dry, false);
 	/* No branch: nobody can tell which station's packet is next. */
 	station->since = station->counted ? station->since : ticket->at;
 	station->counted += ticket->packets;
@@ -302,6 +296,22 @@ void inflight_account_add(struct inflight_account *account, u64 address, u16 pac
 		inflight_count(account, station, ticket);
 }
 
+/*
+ * Must the bound run dry? That takes as long as any station may keep its packets. If it takes
+ * longer, a station has got some of them meanwhile: then it is tried again later.
+ */
+static void inflight_run_dry(struct inflight_account *account, u64 now)
+{
+	struct inflight_late *late = &account->late;
+
+	if (late->suspected && !account->runs_dry)
+		account->dry_since = now;
+	else if (account->runs_dry &&
+		 now - account->dry_since > account->stall + inflight_late_at_most(late))
+		inflight_late_give_up(late, now);
+	WRITE_ONCE(account->runs_dry, late->suspected);
+}
+
 /* The device has sent a packet: what does that say of the bound? */
 static void inflight_learn(struct inflight_account *account, const struct inflight_ticket *ticket,
 			   bool counts, u64 now)
@@ -313,12 +323,12 @@ static void inflight_learn(struct inflight_account *account, const struct inflig
 	if (counts)
 		inflight_pace_note(pace, ticket->at, ticket->bytes, ticket->packets,
 				   account->stations[ticket->station].counted, now);
-	inflight_late_note(late, ticket->at, ticket->bytes, ticket->packets, ticket->first, now);
+	inflight_late_note(late, ticket, counts, now);
 	account->dql.min_limit = inflight_pace_bytes(pace) + inflight_late_bytes(late);
 	packets = inflight_pace_packets(pace, now) + inflight_late_packets(late);
 	WRITE_ONCE(account->auto_packets, packets);
 	WRITE_ONCE(account->run_bytes, inflight_pace_run(pace, now));
-	WRITE_ONCE(account->runs_dry, inflight_late_wants_sample(late, now));
+	inflight_run_dry(account, now);
 }
 
 /* The driver has freed one of the station's packets, whether it was transmitted or not. */
@@ -327,12 +337,12 @@ static void inflight_station_lives(struct inflight_account *account,
 {
 	struct inflight_station *station = &account->stations[ticket->station];
 	u64 waited = now - ticket->at;
+	bool in_time = waited <= account->stall / 2 + account->late.ns;
 
-	if (inflight_is_asleep(account, station) && waited > account->stall / 2) {
+	if (inflight_is_asleep(account, station) && !in_time) {
 		station->dozes = min(station->dozes + 1, INFLIGHT_DOZES);
 		station->prompt = 0;
-	} else if (station->dozes && waited <= account->stall / 2 &&
-		   ++station->prompt == INFLIGHT_PROMPT) {
+	} else if (station->dozes && in_time && ++station->prompt == INFLIGHT_PROMPT) {
 		station->dozes--;
 		station->prompt = 0;
 	}

@@ -55,6 +55,7 @@ struct inflight_account {
 	struct dql		dql;
 	struct inflight_pace	pace;
 	struct inflight_late	late;
+	u64			dry_since;	/* ns: since when runs_dry is true */
 	bool			runs_dry;	/* nothing is handed down until nothing is below */
 	struct inflight_station	stations[1 << INFLIGHT_STATION_BITS];
 };

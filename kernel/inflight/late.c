@@ -10,17 +10,21 @@
  *
  * The delay. Where many stations contend, packets take long too, and with more below they would
  * only wait for longer. So the delay is measured with samples: packets that are handed down when
- * nothing is below. If the device is late, most samples take about as long. If the medium is busy,
- * some are lucky. While packets always wait there are no samples, so the bound must run dry now and
- * then: for a late device once in 10 s, for any other only after a second in which most packets
- * took about as long. In a busy cell such a second is rare.
+ * nothing that counts is below. If the device is late, all samples take about as long. If it is
+ * not, or if only one station's packets take long, others take less. While packets always wait
+ * there are no samples, so the bound must run dry now and then: for a late device every 10 s, for
+ * any other only after a second in which most packets took about as long. One packet that takes
+ * less ends this.
+ *
+ * If a sample takes much less than the delay, or a quarter of a round's packets do, the device is
+ * not so late any more. Or it never was, and a station that slept made it look so.
  *
  * The bandwidth. What is freed in a round depends on what was allowed. So twice as much as the best
  * round freed is allowed, until three rounds free little more. Then what the best round freed is
  * enough: more would wait below, where nobody orders it. Two of eight rounds try a quarter more.
  *
- * A packet alone takes its time on the air, on an idle device too. If that is taken for a delay, no
- * more than this one packet is allowed for it.
+ * A packet alone takes its time on the air, on an idle device too. If that is taken for a delay,
+ * about one packet more is allowed.
  *
  * Pure arithmetic: no packet, no lock, no clock.
  */
@@ -28,6 +32,7 @@
 #include <linux/minmax.h>
 #include <linux/string.h>
 #include <linux/time64.h>
+#include "account.h"
 #include "late.h"
 #include "pace.h"
 #include "uapi/pkt_sch_inflight.h"
@@ -47,6 +52,11 @@
 static bool inflight_is_near(u64 delay, u64 other)
 {
 	return 2 * delay <= 5 * other;
+}
+
+static bool inflight_is_sooner(u64 delay, u64 other)
+{
+	return 4 * delay < 3 * other;
 }
 
 static void inflight_delays_add(struct inflight_delays *delays, u64 delay, u64 now)
@@ -71,33 +81,10 @@ static u64 inflight_delays_common(const struct inflight_delays *delays)
 	return min_t(u64, delays->least, INFLIGHT_LATE_MOST);
 }
 
-/**
- * inflight_late_wants_sample() - must the bound run dry?
- * @late: what is known
- * @now: ns
- */
-bool inflight_late_wants_sample(const struct inflight_late *late, u64 now)
-{
-	return late->ns ? now - late->sampled >= INFLIGHT_LATE_AGAIN : late->suspected;
-}
-
 /* Return: ns: so late the device may be, as far as it is known. */
 u64 inflight_late_at_most(const struct inflight_late *late)
 {
-	return late->suspected ? INFLIGHT_LATE_MOST : late->ns;
-}
-
-/* Any packet was freed. Do all that were freed in this second look late? */
-static void inflight_late_suspect(struct inflight_late *late, u64 delay, u64 now)
-{
-	struct inflight_delays *any = &late->any;
-
-	inflight_delays_add(any, delay, now);
-	if (now - any->since < INFLIGHT_LATE_SPAN)
-		return;
-	if (!late->learnt || now - late->learnt >= INFLIGHT_LATE_AGAIN)
-		late->suspected |= inflight_delays_common(any) > 0;
-	memset(any, 0, sizeof(*any));
+	return max(late->ns, min_t(u64, 2 * late->suspected, INFLIGHT_LATE_MOST));
 }
 
 static void inflight_late_learn(struct inflight_late *late, u64 ns, u64 now)
@@ -105,34 +92,67 @@ static void inflight_late_learn(struct inflight_late *late, u64 ns, u64 now)
 	if (!ns || !late->ns) {
 		late->round = now;
 		late->flat = 0;
+		late->sooner = 0;
 		memset(&late->freed, 0, sizeof(late->freed));
 		memset(late->best, 0, sizeof(late->best));
 	}
 	late->ns = ns;
-	late->suspected = false;
+	late->suspected = 0;
 	late->learnt = now;
 	memset(&late->samples, 0, sizeof(late->samples));
 }
 
-/* A sample was freed. One that took much less than the delay says that it is another one. */
-static void inflight_late_sample(struct inflight_late *late, u64 delay, u64 now)
+/**
+ * inflight_late_give_up() - the bound has not run dry for too long
+ * @late: what is known, and stays so for now
+ * @now: ns
+ */
+void inflight_late_give_up(struct inflight_late *late, u64 now)
+{
+	inflight_late_learn(late, late->ns, now);
+}
+
+/* A packet was freed. What do all that were freed in this second say? */
+static void inflight_late_suspect(struct inflight_late *late, u64 delay, u64 now)
+{
+	struct inflight_delays *any = &late->any;
+	u64 common;
+
+	inflight_delays_add(any, delay, now);
+	if (now - any->since < INFLIGHT_LATE_SPAN)
+		return;
+	common = max(late->ns, inflight_delays_common(any));
+	if (late->suspected || !late->learnt || now - late->learnt >= INFLIGHT_LATE_AGAIN)
+		late->suspected = max(late->suspected, common);
+	memset(any, 0, sizeof(*any));
+}
+
+/* The device is not so late. But perhaps it is less late. */
+static void inflight_late_forget(struct inflight_late *late, u64 now)
+{
+	inflight_late_learn(late, 0, now);
+	late->suspected = INFLIGHT_LATE_LEAST;
+}
+
+/*
+ * A packet was freed while samples are wanted. One that takes little longer than the device is
+ * known to be late says that it is not later.
+ */
+static void inflight_late_sample(struct inflight_late *late, u64 delay, bool sample, u64 now)
 {
 	struct inflight_delays *samples = &late->samples;
 
-	if (!late->ns && !late->suspected)
+	if (2 * delay < max_t(u64, 3 * late->ns, 2 * INFLIGHT_LATE_LEAST)) {
+		inflight_late_learn(late, late->ns, now);
 		return;
-	if (4 * delay < 3 * late->ns) {
-		inflight_late_learn(late, 0, now);
-		late->suspected = true;
-	} else if (delay < late->ns) {
-		late->ns = delay;
 	}
+	if (!sample && !(samples->count && inflight_is_sooner(delay, samples->least)))
+		return;
 	inflight_delays_add(samples, delay, now);
-	if (now - samples->since >= INFLIGHT_LATE_SPAN && samples->count >= INFLIGHT_LATE_COUNT)
+	if (samples->count < INFLIGHT_LATE_COUNT)
+		return;
+	if (now - samples->since >= INFLIGHT_LATE_SPAN || 2 * samples->near < samples->count)
 		inflight_late_learn(late, max(inflight_delays_common(samples), late->ns), now);
-	else if (!late->ns && samples->count >= INFLIGHT_LATE_COUNT &&
-		 2 * samples->near < samples->count)
-		inflight_late_learn(late, 0, now);
 }
 
 /* A round is over: does the device send more than in the best one so far? */
@@ -156,29 +176,42 @@ static void inflight_late_round(struct inflight_late *late, u64 now)
 	best[0].bytes = max_t(u32, best[0].bytes, min_t(u64, bytes, INFLIGHT_LATE_BYTES));
 	best[0].packets = max_t(u32, best[0].packets, min_t(u64, packets, TC_INFLIGHT_MAX));
 	late->freed = (struct inflight_freed) {};
+	late->sooner = 0;
 	late->round = now;
 }
 
 /**
  * inflight_late_note() - a packet was freed
  * @late: what is known
- * @at: ns: when it was handed down
- * @bytes: of the packet
- * @packets: 1, or the segments of a GSO packet
- * @sample: nothing else was below when it was handed down
+ * @ticket: the packet's
+ * @counts: it counted until now
  * @now: ns
+ *
+ * A driver may give up all packets of a station that slept at once. So what does not count is no
+ * sample, and says nothing of the bandwidth.
  */
-void inflight_late_note(struct inflight_late *late, u64 at, u32 bytes, u32 packets, bool sample,
-			u64 now)
+void inflight_late_note(struct inflight_late *late, const struct inflight_ticket *ticket,
+			bool counts, u64 now)
 {
-	inflight_late_suspect(late, now - at, now);
-	if (sample)
-		inflight_late_sample(late, now - at, now);
+	u64 delay = now - ticket->at;
+
+	inflight_late_suspect(late, delay, now);
+	if (!counts)
+		return;
+	if (ticket->first && inflight_is_sooner(delay, late->ns))
+		inflight_late_forget(late, now);
+	if (late->suspected)
+		inflight_late_sample(late, delay, ticket->first, now);
 	if (!late->ns)
 		return;
-	late->freed.bytes += bytes;
-	late->freed.packets += packets;
-	if (now - late->round >= max_t(u64, late->ns, INFLIGHT_LATE_ROUND))
+	late->sooner += inflight_is_sooner(delay, late->ns) ? ticket->packets : 0;
+	late->freed.bytes += ticket->bytes;
+	late->freed.packets += ticket->packets;
+	if (now - late->round < max_t(u64, late->ns, INFLIGHT_LATE_ROUND))
+		return;
+	if (4 * late->sooner >= late->freed.packets)
+		inflight_late_forget(late, now);
+	else
 		inflight_late_round(late, now);
 }
 

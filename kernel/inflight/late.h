@@ -5,7 +5,7 @@
 
 #include <linux/types.h>
 
-/* From handing packets down until they are freed, for several packets. */
+/* How long several packets took from being handed down until they were freed. */
 struct inflight_delays {
 	u64	since;		/* ns: when the first was freed */
 	u64	least;		/* ns */
@@ -19,24 +19,26 @@ struct inflight_freed {
 	u32	packets;
 };
 
+struct inflight_ticket;
+
 struct inflight_late {
 	u64	ns;		/* so late is the device; 0: not */
-	bool	suspected;
-	u64	learnt;		/* ns: when that was learnt last */
-	u64	sampled;	/* ns: when a sample was handed down last */
-	struct inflight_delays	any;	/* of all packets */
+	u64	suspected;	/* ns: it may be so late, and samples are wanted; 0: they are not */
+	u64	learnt;		/* ns: when that was decided last */
+	struct inflight_delays	any;	/* of all packets of this second */
 	struct inflight_delays	samples;
 	u64	round;		/* ns: begin of this round */
 	struct inflight_freed	freed;	/* in it */
+	u32	sooner;		/* packets, of these: the device cannot be so late */
 	u64	period;		/* ns: begin of this period */
 	struct inflight_freed	best[2];	/* a round of this period and of the last */
 	u32	flat;		/* rounds without growth */
 };
 
-bool inflight_late_wants_sample(const struct inflight_late *late, u64 now);
-void inflight_late_note(struct inflight_late *late, u64 at, u32 bytes, u32 packets, bool sample,
-			u64 now);
 u64 inflight_late_at_most(const struct inflight_late *late);
+void inflight_late_give_up(struct inflight_late *late, u64 now);
+void inflight_late_note(struct inflight_late *late, const struct inflight_ticket *ticket,
+			bool counts, u64 now);
 u32 inflight_late_bytes(const struct inflight_late *late);
 u32 inflight_late_packets(const struct inflight_late *late);
 
