@@ -27,6 +27,7 @@ struct late_device {
 	u32	random;
 	u64	now;
 	u64	sends_until;
+	u64	dry_longest;	/* ns: for so long nothing was handed down, to make a sample */
 	u32	head, tail;	/* of the ring: to be freed next, to be handed down next */
 	u64	freed_at[ROOM];
 	struct inflight_ticket	tickets[ROOM];
@@ -137,6 +138,9 @@ static u32 late_saturate(struct kunit *test, u32 seconds)
 			late_serve_phone(device);
 		KUNIT_ASSERT_GT(test, late_below(device) + device->phone_has, 0U);
 		late_step(test);
+		if (device->account.runs_dry)
+			device->dry_longest = max(device->dry_longest,
+						  device->now - device->account.dry_since);
 	}
 	return device->head - begin;
 }
@@ -200,6 +204,20 @@ static void late_is_no_busy_medium(struct kunit *test)
 	}
 }
 
+/* If a second's packets take 5 to 50 ms, no sample is needed to see that the medium was busy. */
+static void late_unlike_delays(struct kunit *test)
+{
+	struct inflight_late late = {};
+	u32 i;
+
+	for (i = 0; i < 110; i++)
+		inflight_late_suspect(&late, MS(5 + i % 46), SECONDS(5) + i * MS(10));
+	KUNIT_EXPECT_EQ(test, late.suspected, 0ULL);
+	for (i = 0; i < 110; i++)
+		inflight_late_suspect(&late, MS(30 + i % 21), SECONDS(9) + i * MS(10));
+	KUNIT_EXPECT_EQ(test, late.suspected, MS(30));
+}
+
 /* 30 ms late, and six stations want to send. The device has a seventh of the air: 71 packets. */
 static void late_on_a_busy_medium(struct kunit *test)
 {
@@ -212,18 +230,28 @@ static void late_on_a_busy_medium(struct kunit *test)
 	KUNIT_EXPECT_LE(test, late_below(device), 12U);
 }
 
-/* On time again, the device has few packets 11 s later: 10 s to the next sample. */
-static void late_no_more(struct kunit *test)
+/* On time again, the device has few packets 12 s later: 10 s to the next sample. */
+static void late_is_over(struct kunit *test, u32 delay_ms)
 {
 	struct late_device *device = test->priv;
 
-	device->delay = MS(100);
+	device->delay = MS(delay_ms);
 	late_saturate(test, 12);
-	KUNIT_EXPECT_GE(test, late_below(device), 50U);
+	KUNIT_EXPECT_GE(test, late_below(device), delay_ms / 2);
 	device->delay = 0;
 	late_saturate(test, 12);
 	KUNIT_EXPECT_EQ(test, late_learnt(test), 0U);
 	KUNIT_EXPECT_LE(test, late_below(device), 4U);
+}
+
+static void late_by_20_ms_no_more(struct kunit *test)
+{
+	late_is_over(test, 20);
+}
+
+static void late_by_100_ms_no_more(struct kunit *test)
+{
+	late_is_over(test, 100);
 }
 
 /* Later than before, the device is full again after 15 s: 10 s to the next sample. */
@@ -258,23 +286,29 @@ static void late_stall_time(struct kunit *test)
 
 /*
  * A phone fetches two packets each 900 ms. It always gets what is to be a sample, and the device is
- * in time: others wait for no more than four packets' time and two stalls of 100 ms.
+ * in time. A frame of 5 ms takes longer than a delay that does not matter.
  */
 static void late_is_no_sleeper(struct kunit *test)
 {
 	struct late_device *device = test->priv;
-	u32 second, slow = 0;
+	u32 frame_ms, second, slow;
 
-	device->phone_wants = 2;
-	device->phone_fetches = 2;
-	device->phone_period = MS(900);
-	device->phone_wakes = device->now;
-	for (second = 0; second < 60; second++) {
-		slow += late_saturate(test, 1) < 400;
-		KUNIT_EXPECT_LE(test, late_learnt(test), 20U);
-		KUNIT_EXPECT_LE(test, late_below(device), 16U);
+	for (frame_ms = 2; frame_ms <= 5; frame_ms += 3) {
+		memset(device, 0, sizeof(*device));
+		late_test_reset(device);
+		device->frame = MS(frame_ms);
+		device->phone_wants = 2;
+		device->phone_fetches = 2;
+		device->phone_period = MS(900);
+		device->phone_wakes = device->now;
+		slow = 0;
+		for (second = 0; second < 60; second++) {
+			slow += late_saturate(test, 1) < 800 / frame_ms;
+			KUNIT_EXPECT_LE(test, late_learnt(test), 20U);
+			KUNIT_EXPECT_LE(test, late_below(device), 16U);
+		}
+		KUNIT_EXPECT_LE(test, slow, 6U);
 	}
-	KUNIT_EXPECT_LE(test, slow, 6U);
 }
 
 /* The same, and nobody else has packets for 20 s. So it looks late, but not for long after that. */
@@ -309,6 +343,26 @@ static void late_beside_a_trickle(struct kunit *test)
 	device->phone_period = MS(110);
 	device->phone_wakes = device->now;
 	KUNIT_EXPECT_GE(test, late_saturate(test, 60), 500U * 60 * 80 / 100);
+	/* The stall time, the delay twice, and what comes until it is noticed. */
+	KUNIT_EXPECT_LE(test, device->dry_longest, MS(100 + 2 * 22 + 110));
+}
+
+/* It fetches 64 packets each 2 s. They were not sent in the time in which they are freed. */
+static void late_sleeper_wakes(struct kunit *test)
+{
+	struct late_device *device = test->priv;
+	u32 second;
+
+	device->delay = MS(20);
+	late_saturate(test, 12);
+	device->phone_wants = 64;
+	device->phone_fetches = 64;
+	device->phone_period = SECONDS(2);
+	device->phone_wakes = device->now;
+	for (second = 0; second < 20; second++) {
+		late_saturate(test, 1);
+		KUNIT_EXPECT_LE(test, late_below(device), 20U / 2 * 5 / 4 + 16);
+	}
 }
 
 /* A device later than half the stall time: a station that slept once is forgiven, too. */
@@ -361,6 +415,7 @@ static void late_option_is_changed(struct kunit *test)
 	device->delay = MS(100);
 	late_saturate(test, 6);
 	inflight_account_set_limit(&device->account, TC_INFLIGHT_AUTO);
+	KUNIT_EXPECT_GE(test, late_learnt(test), 100U);
 	KUNIT_EXPECT_GE(test, late_saturate(test, 5), 500U * 5 * 95 / 100);
 }
 
@@ -369,13 +424,16 @@ static struct kunit_case late_cases[] = {
 	KUNIT_CASE(late_by_100_ms),
 	KUNIT_CASE(late_by_500_ms),
 	KUNIT_CASE(late_is_no_busy_medium),
+	KUNIT_CASE(late_unlike_delays),
 	KUNIT_CASE(late_on_a_busy_medium),
-	KUNIT_CASE(late_no_more),
+	KUNIT_CASE(late_by_20_ms_no_more),
+	KUNIT_CASE(late_by_100_ms_no_more),
 	KUNIT_CASE(late_and_later),
 	KUNIT_CASE(late_stall_time),
 	KUNIT_CASE(late_is_no_sleeper),
 	KUNIT_CASE(late_is_no_lone_sleeper),
 	KUNIT_CASE(late_beside_a_trickle),
+	KUNIT_CASE(late_sleeper_wakes),
 	KUNIT_CASE(late_and_forgiven),
 	KUNIT_CASE(late_is_no_slow_device),
 	KUNIT_CASE(late_of_auto_alone),
