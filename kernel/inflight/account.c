@@ -78,13 +78,12 @@ void inflight_account_set_limit(struct inflight_account *account, u32 limit)
 	if (limit == TC_INFLIGHT_AUTO && !inflight_is_auto(account)) {
 		memset(&account->dql, 0, sizeof(account->dql));
 		memset(&account->pace, 0, sizeof(account->pace));
-		memset(&account->late, 0, sizeof(account->late));
 		dql_init(&account->dql, HZ);
 		account->dql.num_queued = account->counted_bytes;
 		account->auto_packets = inflight_pace_packets(&account->pace, 0);
 	}
 	if (limit != TC_INFLIGHT_AUTO)
-		account->late.ns = account->late.suspected = 0;
+		memset(&account->late, 0, sizeof(account->late));
 	WRITE_ONCE(account->runs_dry, false);
 	WRITE_ONCE(account->run_bytes, 0);
 	WRITE_ONCE(account->limit, limit);

@@ -135,18 +135,19 @@ static void inflight_late_forget(struct inflight_late *late, u64 now)
 }
 
 /*
- * A packet was freed while samples are wanted. One that takes little longer than the device is
- * known to be late says that it is not later.
+ * A packet was freed while samples are wanted. A sample that takes little longer than the device is
+ * known to be late says that it is not later. Any packet that takes nearly no time says that it is
+ * not late.
  */
 static void inflight_late_sample(struct inflight_late *late, u64 delay, bool sample, u64 now)
 {
 	struct inflight_delays *samples = &late->samples;
 
-	if (2 * delay < max_t(u64, 3 * late->ns, 2 * INFLIGHT_LATE_LEAST)) {
+	if (late->ns ? sample && 2 * delay < 3 * late->ns : delay < INFLIGHT_LATE_LEAST) {
 		inflight_late_learn(late, late->ns, now);
 		return;
 	}
-	if (!sample && !(samples->count && inflight_is_sooner(delay, samples->least)))
+	if (!sample)
 		return;
 	inflight_delays_add(samples, delay, now);
 	if (samples->count < INFLIGHT_LATE_COUNT)

@@ -28,6 +28,7 @@ struct late_device {
 	u64	now;
 	u64	sends_until;
 	u64	dry_longest;	/* ns: for so long nothing was handed down, to make a sample */
+	u32	dry;		/* packets freed meanwhile, of all such times */
 	u32	head, tail;	/* of the ring: to be freed next, to be handed down next */
 	u64	freed_at[ROOM];
 	struct inflight_ticket	tickets[ROOM];
@@ -117,7 +118,7 @@ static void late_step(struct kunit *test)
 		device->now = max(device->now, device->phone_wakes);
 		late_phone_wakes(device);
 	} else if (late_below(device) && device->freed_at[place] <= stall) {
-		device->now = device->freed_at[place];
+		device->now = max(device->now, device->freed_at[place]);
 		device->head++;
 		inflight_account_remove(account, &device->tickets[place], device->now, false);
 	} else {
@@ -138,6 +139,7 @@ static u32 late_saturate(struct kunit *test, u32 seconds)
 			late_serve_phone(device);
 		KUNIT_ASSERT_GT(test, late_below(device) + device->phone_has, 0U);
 		late_step(test);
+		device->dry += device->account.runs_dry;
 		if (device->account.runs_dry)
 			device->dry_longest = max(device->dry_longest,
 						  device->now - device->account.dry_since);
@@ -381,6 +383,15 @@ static void late_and_forgiven(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, device->account.stations[i].dozes, 0);
 }
 
+/* Two packets below take 4 ms each, every second long. The first sample says that none is late. */
+static void late_in_time(struct kunit *test)
+{
+	struct late_device *device = test->priv;
+
+	KUNIT_EXPECT_GE(test, late_saturate(test, 60), 60U * 500 - 20);
+	KUNIT_EXPECT_LE(test, device->dry, 60U / 10 * 3);
+}
+
 /* 12 ms for each packet: at 1 Mb/s each sample takes that long. One more is allowed for it. */
 static void late_is_no_slow_device(struct kunit *test)
 {
@@ -435,6 +446,7 @@ static struct kunit_case late_cases[] = {
 	KUNIT_CASE(late_beside_a_trickle),
 	KUNIT_CASE(late_sleeper_wakes),
 	KUNIT_CASE(late_and_forgiven),
+	KUNIT_CASE(late_in_time),
 	KUNIT_CASE(late_is_no_slow_device),
 	KUNIT_CASE(late_of_auto_alone),
 	KUNIT_CASE(late_option_is_changed),
