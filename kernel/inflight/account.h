@@ -12,6 +12,7 @@
 #include "haste.h"
 #include "late.h"
 #include "pace.h"
+#include "ticket.h"
 #include "uapi/pkt_sch_inflight.h"
 
 #define INFLIGHT_STATION_BITS	7
@@ -58,18 +59,6 @@ struct inflight_account {
 	u64			dry_since;	/* ns: since when runs_dry is true */
 	bool			runs_dry;	/* nothing is handed down until nothing is below */
 	struct inflight_station	stations[1 << INFLIGHT_STATION_BITS];
-};
-
-/* What is remembered with a packet that is out. */
-struct inflight_ticket {
-	u64	at;		/* ns: when it was handed down */
-	u32	bytes;
-	u32	epoch;		/* the station's, if it counts */
-	u32	number;		/* of its tracker's packets, wraps: the tracker's own */
-	u16	station:14,	/* its place */
-		urgent:1,	/* it may overtake what came before it */
-		first:1;	/* it counts, and nothing that counts was below */
-	u16	packets;	/* more than one if it is GSO */
 };
 
 void inflight_account_init(struct inflight_account *account, u32 limit, u64 stall);

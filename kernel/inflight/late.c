@@ -13,8 +13,8 @@
  * nothing that counts is below. If the device is late, all samples take about as long. If it is
  * not, or if only one station's packets take long, others take less. While packets always wait
  * there are no samples, so the bound must run dry now and then: for a late device every 10 s, for
- * any other only after a second in which most packets took about as long. One packet that takes
- * less ends this.
+ * any other only after a second in which most packets took about as long, until one packet takes
+ * nearly no time.
  *
  * If a sample takes much less than the delay, or a quarter of a round's packets do, the device is
  * not so late any more. Or it never was, and a station that slept made it look so.
@@ -32,9 +32,9 @@
 #include <linux/minmax.h>
 #include <linux/string.h>
 #include <linux/time64.h>
-#include "account.h"
 #include "late.h"
 #include "pace.h"
+#include "ticket.h"
 #include "uapi/pkt_sch_inflight.h"
 
 #define INFLIGHT_LATE_LEAST	INFLIGHT_PACE_NS	/* the pace allows for less */
