@@ -378,6 +378,8 @@ void print_below(const struct tc_inflight_xstats *st)
 		print_count("in_flight_limit", " limit %" PRIu64 "p", st->limit);
 	if (st->limit_bytes)
 		print_count("in_flight_limit_bytes", " %" PRIu64 "b", st->limit_bytes);
+	if (st->turn_bytes)
+		print_count("turn_bytes", " turn %" PRIu64 "b", st->turn_bytes);
 	if (st->late_ms)
 		print_count("late_ms", " late %" PRIu64 "ms", st->late_ms);
 	print_nl();

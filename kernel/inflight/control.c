@@ -239,6 +239,7 @@ void inflight_read(struct inflight *inf, struct tc_inflight_xstats *st)
 	if (account->limit == TC_INFLIGHT_AUTO) {
 		st->limit = account->auto_packets;
 		st->limit_bytes = account->dql.limit;
+		st->turn_bytes = account->run_bytes;
 		st->late_ms = div_u64(account->late.ns, NSEC_PER_MSEC);
 	}
 	st->backpressure = inflight_backpressure_state(&inf->backpressure);

@@ -54,7 +54,8 @@ struct tc_inflight_xstats {
 	__u64	throttled;	/* times the qdisc kept its packets because of the bound */
 	__u64	stalls;		/* times a station's packets ceased to count */
 	__u64	early;		/* packets freed while the driver was given them */
-	__u64	reserved_2[2];
+	__u64	turn_bytes;	/* of one station in a row; 0: the device sends one by one */
+	__u64	reserved;
 };
 
 #endif

@@ -5,6 +5,7 @@ Documentation/measurements/aggregation.md has the figures."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -78,6 +79,9 @@ def test_aggregates_wait_for_half_as_long(tmp_path: Path) -> None:
         )
     )
     assert auto <= 0.75 * longer
+    for path in (tmp_path / "runs").glob("*/qdisc.json"):
+        (qdisc,) = json.loads(path.read_text())
+        assert qdisc["turn_bytes"] > 0
 
 
 def test_far_downloads_keep_their_share(tmp_path: Path) -> None:

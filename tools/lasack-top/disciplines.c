@@ -18,6 +18,7 @@
 	COUNTER(inflight, "counted", counted, ADD),			\
 	FORMED(inflight, "in_flight_limit", limit, ADD, UNLESS_0),	\
 	FORMED(inflight, "in_flight_limit_bytes", limit_bytes, ADD, UNLESS_0), \
+	FORMED(inflight, "turn_bytes", turn_bytes, ADD, UNLESS_0),	\
 	FORMED(inflight, "late_ms", late_ms, LARGEST, UNLESS_0),	\
 	COUNTER(inflight, "tracked", tracked, ADD),			\
 	COUNTER(inflight, "untracked", untracked, ADD),			\
