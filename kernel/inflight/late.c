@@ -16,8 +16,9 @@
  * any other only after a second in which most packets took about as long, until one packet takes
  * nearly no time.
  *
- * If a sample takes much less than the delay, or a quarter of a round's packets do, the device is
- * not so late any more. Or it never was, and a station that slept made it look so.
+ * If a sample takes much less than the delay, or a quarter of what is freed in a round, the device
+ * is not so late any more. Or it never was, and a station that slept made it look so. What is freed
+ * at once counts as one: when a station leaves, a driver frees all that it has for it.
  *
  * The bandwidth. What is freed in a round depends on what was allowed. So twice as much as the best
  * round freed is allowed, until three rounds free little more. Then what the best round freed is
@@ -43,6 +44,7 @@
 #define INFLIGHT_LATE_SPAN	NSEC_PER_SEC		/* they must take that long */
 #define INFLIGHT_LATE_AGAIN	(10 * NSEC_PER_SEC)
 #define INFLIGHT_LATE_ROUND	(100 * NSEC_PER_MSEC)	/* at least */
+#define INFLIGHT_LATE_GAP	(100 * NSEC_PER_USEC)	/* freed closer together: at once */
 #define INFLIGHT_LATE_PERIOD	(5 * NSEC_PER_SEC)
 #define INFLIGHT_LATE_FLAT	3U			/* rounds */
 #define INFLIGHT_LATE_CYCLE	8U			/* rounds */
@@ -92,6 +94,7 @@ static void inflight_late_learn(struct inflight_late *late, u64 ns, u64 now)
 	if (!ns || !late->ns) {
 		late->round = now;
 		late->flat = 0;
+		late->batches = 0;
 		late->sooner = 0;
 		memset(&late->freed, 0, sizeof(late->freed));
 		memset(late->best, 0, sizeof(late->best));
@@ -177,6 +180,7 @@ static void inflight_late_round(struct inflight_late *late, u64 now)
 	best[0].bytes = max_t(u32, best[0].bytes, min_t(u64, bytes, INFLIGHT_LATE_BYTES));
 	best[0].packets = max_t(u32, best[0].packets, min_t(u64, packets, TC_INFLIGHT_MAX));
 	late->freed = (struct inflight_freed) {};
+	late->batches = 0;
 	late->sooner = 0;
 	late->round = now;
 }
@@ -205,12 +209,16 @@ void inflight_late_note(struct inflight_late *late, const struct inflight_ticket
 		inflight_late_sample(late, delay, ticket->first, now);
 	if (!late->ns)
 		return;
-	late->sooner += inflight_is_sooner(delay, late->ns) ? ticket->packets : 0;
+	if (now - late->last >= INFLIGHT_LATE_GAP) {
+		late->batches++;
+		late->sooner += inflight_is_sooner(delay, late->ns);
+	}
+	late->last = now;
 	late->freed.bytes += ticket->bytes;
 	late->freed.packets += ticket->packets;
 	if (now - late->round < max_t(u64, late->ns, INFLIGHT_LATE_ROUND))
 		return;
-	if (4 * late->sooner >= late->freed.packets)
+	if (late->sooner >= INFLIGHT_LATE_COUNT && 4 * late->sooner >= late->batches)
 		inflight_late_forget(late, now);
 	else
 		inflight_late_round(late, now);

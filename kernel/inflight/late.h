@@ -29,7 +29,9 @@ struct inflight_late {
 	struct inflight_delays	samples;
 	u64	round;		/* ns: begin of this round */
 	struct inflight_freed	freed;	/* in it */
-	u32	sooner;		/* packets, of these: the device cannot be so late */
+	u64	last;		/* ns: when a packet was freed last */
+	u32	batches;	/* in this round: packets freed at once are one */
+	u32	sooner;		/* of these, sooner than a device that is so late can */
 	u64	period;		/* ns: begin of this period */
 	struct inflight_freed	best[2];	/* a round of this period and of the last */
 	u32	flat;		/* rounds without growth */

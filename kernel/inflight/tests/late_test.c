@@ -367,6 +367,23 @@ static void late_sleeper_wakes(struct kunit *test)
 	}
 }
 
+/* The device frees 30 packets at once, 50 ms after they were handed down: their station has left. */
+static void late_station_leaves(struct kunit *test)
+{
+	struct late_device *device = test->priv;
+
+	device->delay = MS(100);
+	late_saturate(test, 8);
+	device->phone_wants = 30;
+	device->phone_fetches = 30;
+	device->phone_period = SECONDS(1000);
+	device->phone_wakes = device->now + MS(50);
+	late_saturate(test, 1);
+	device->phone_wants = 0;
+	KUNIT_EXPECT_GE(test, late_learnt(test), 100U);
+	KUNIT_EXPECT_GE(test, late_saturate(test, 5), 500U * 5 * 90 / 100);
+}
+
 /* A device later than half the stall time: a station that slept once is forgiven, too. */
 static void late_and_forgiven(struct kunit *test)
 {
@@ -445,6 +462,7 @@ static struct kunit_case late_cases[] = {
 	KUNIT_CASE(late_is_no_lone_sleeper),
 	KUNIT_CASE(late_beside_a_trickle),
 	KUNIT_CASE(late_sleeper_wakes),
+	KUNIT_CASE(late_station_leaves),
 	KUNIT_CASE(late_and_forgiven),
 	KUNIT_CASE(late_in_time),
 	KUNIT_CASE(late_is_no_slow_device),
