@@ -367,7 +367,7 @@ static void late_sleeper_wakes(struct kunit *test)
 	}
 }
 
-/* The device frees 30 packets at once, 50 ms after they were handed down: their station has left. */
+/* The device frees 30 packets at once, 50 ms after they were handed down: their station left. */
 static void late_station_leaves(struct kunit *test)
 {
 	struct late_device *device = test->priv;
