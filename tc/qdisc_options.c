@@ -380,8 +380,9 @@ void print_below(const struct tc_inflight_xstats *st)
 		print_count("in_flight_limit_bytes", " %" PRIu64 "b", st->limit_bytes);
 	if (st->turn_bytes)
 		print_count("turn_bytes", " turn %" PRIu64 "b", st->turn_bytes);
-	if (st->late_ms)
-		print_count("late_ms", " late %" PRIu64 "ms", st->late_ms);
+	if (st->completion_delay)
+		print_count("completion_delay_ms", " completion_delay %" PRIu64 "ms",
+			    st->completion_delay);
 	print_nl();
 	print_count("tracked", "  tracked %" PRIu64, st->tracked);
 	print_count("untracked", " untracked %" PRIu64, st->untracked);

@@ -319,6 +319,7 @@ static void inflight_learn(struct inflight_account *account, const struct inflig
 	struct inflight_late *late = &account->late;
 	u32 packets;
 
+	/* A driver may give up all packets of a sleeping station at once: they were not sent. */
 	if (counts)
 		inflight_pace_note(pace, ticket->at, ticket->bytes, ticket->packets,
 				   account->stations[ticket->station].counted, now);
@@ -393,7 +394,6 @@ void inflight_account_remove(struct inflight_account *account,
 		}
 		return;
 	}
-	/* A driver may give up all packets of a sleeping station at once. */
 	if (inflight_is_auto(account))
 		inflight_learn(account, ticket, counts, now);
 	inflight_station_lives(account, ticket, now);

@@ -240,7 +240,7 @@ void inflight_read(struct inflight *inf, struct tc_inflight_xstats *st)
 		st->limit = account->auto_packets;
 		st->limit_bytes = account->dql.limit;
 		st->turn_bytes = account->run_bytes;
-		st->late_ms = div_u64(account->late.ns, NSEC_PER_MSEC);
+		st->completion_delay = div_u64(account->late.ns, NSEC_PER_MSEC);
 	}
 	st->backpressure = inflight_backpressure_state(&inf->backpressure);
 	st->stalled = inflight_account_stalled(account);

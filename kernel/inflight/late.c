@@ -192,8 +192,8 @@ static void inflight_late_round(struct inflight_late *late, u64 now)
  * @counts: it counted until now
  * @now: ns
  *
- * A driver may give up all packets of a station that slept at once. So what does not count is no
- * sample, and says nothing of the bandwidth.
+ * What does not count, as packets for a station that sleeps, is no sample, and says nothing of the
+ * bandwidth.
  */
 void inflight_late_note(struct inflight_late *late, const struct inflight_ticket *ticket,
 			bool counts, u64 now)

@@ -70,6 +70,9 @@ void inflight_arm(struct inflight *inf)
 
 	spin_lock_irqsave(&inf->lock, flags);
 	deadline = inflight_account_deadline(&inf->account);
+	/* It may come nearer when the device turns out not to be so late: look again by then. */
+	if (deadline != U64_MAX)
+		deadline = min(deadline, ktime_get_ns() + inf->account.stall);
 	spin_unlock_irqrestore(&inf->lock, flags);
 	if (deadline != U64_MAX)
 		hrtimer_start(&inf->stall_timer, ns_to_ktime(deadline),

@@ -47,7 +47,7 @@ struct tc_inflight_xstats {
 	__u32	limit_bytes;	/* what auto has learnt; else 0 */
 	__u32	backpressure;	/* enum tc_inflight_backpressure */
 	__u32	stalled;	/* stations whose packets do not count now */
-	__u32	late_ms;	/* so late the device frees packets, as auto has learnt */
+	__u32	completion_delay; /* ms, of the device, as auto has learnt; 0: none */
 	__u64	tracked;	/* packets followed so far */
 	__u64	untracked;	/* packets let go uncounted: no memory, or GSO */
 	__u64	lost;		/* packets replaced by others below the qdisc */

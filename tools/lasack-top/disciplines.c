@@ -19,7 +19,7 @@
 	FORMED(inflight, "in_flight_limit", limit, ADD, UNLESS_0),	\
 	FORMED(inflight, "in_flight_limit_bytes", limit_bytes, ADD, UNLESS_0), \
 	FORMED(inflight, "turn_bytes", turn_bytes, ADD, UNLESS_0),	\
-	FORMED(inflight, "late_ms", late_ms, LARGEST, UNLESS_0),	\
+	FORMED(inflight, "completion_delay_ms", completion_delay, LARGEST, UNLESS_0), \
 	COUNTER(inflight, "tracked", tracked, ADD),			\
 	COUNTER(inflight, "untracked", untracked, ADD),			\
 	COUNTER(inflight, "lost", lost, ADD),				\

@@ -13,7 +13,6 @@
 #include "inflight/late.c"
 #include "inflight/pace.c"
 
-#define US(us)		((u64)(us) * NSEC_PER_USEC)
 #define MS(ms)		((u64)(ms) * NSEC_PER_MSEC)
 #define SECONDS(s)	((u64)(s) * NSEC_PER_SEC)
 #define FRAME		MS(2)
@@ -29,6 +28,7 @@ struct late_device {
 	u64	sends_until;
 	u64	dry_longest;	/* ns: for so long nothing was handed down, to make a sample */
 	u32	dry;		/* packets freed meanwhile, of all such times */
+	u64	most;		/* ns: so late the device may have been, as far as it was known */
 	u32	head, tail;	/* of the ring: to be freed next, to be handed down next */
 	u64	freed_at[ROOM];
 	struct inflight_ticket	tickets[ROOM];
@@ -94,6 +94,15 @@ static void late_phone_wakes(struct late_device *device)
 	device->phone_wakes += device->phone_period;
 }
 
+/* From now on there is a phone, which wakes each @period_ms. */
+static void late_add_phone(struct late_device *device, u32 wants, u32 fetches, u32 period_ms)
+{
+	device->phone_wants = wants;
+	device->phone_fetches = fetches;
+	device->phone_period = MS(period_ms);
+	device->phone_wakes = device->now;
+}
+
 /* The phone's packets are handed down first: it has got the least. */
 static void late_serve_phone(struct late_device *device)
 {
@@ -139,6 +148,7 @@ static u32 late_saturate(struct kunit *test, u32 seconds)
 			late_serve_phone(device);
 		KUNIT_ASSERT_GT(test, late_below(device) + device->phone_has, 0U);
 		late_step(test);
+		device->most = max(device->most, inflight_late_at_most(&device->account.late));
 		device->dry += device->account.runs_dry;
 		if (device->account.runs_dry)
 			device->dry_longest = max(device->dry_longest,
@@ -187,7 +197,8 @@ static void late_by_500_ms(struct kunit *test)
 
 /*
  * 20 stations want to send: a packet waits for up to 80 ms, and with two below for 42 ms each. More
- * below would wait as well. If several samples in a row were unlucky, a packet or two more may be.
+ * below would wait as well. If several samples in a row were unlucky, what is freed in such a time
+ * may be below besides, one packet, at first twice: six with the four that are allowed anyway.
  */
 static void late_is_no_busy_medium(struct kunit *test)
 {
@@ -268,22 +279,23 @@ static void late_and_later(struct kunit *test)
 	KUNIT_EXPECT_GE(test, late_saturate(test, 20), 500U * 20 * 95 / 100);
 }
 
-/* A station of a late device stalls after the delay besides, and two of them during a sample. */
+/* A station of a late device stalls after the delay besides, during a sample after twice that. */
 static void late_stall_time(struct kunit *test)
 {
 	struct late_device *device = test->priv;
-	u64 sum = 0, most = 0;
-	u32 step;
+	u64 sum = 0;
+	u32 second;
 
 	device->delay = MS(20);
 	late_saturate(test, 5);
-	for (step = 0; step < 60; step++) {
+	device->most = 0;
+	for (second = 0; second < 60; second++) {
 		late_saturate(test, 1);
 		sum += inflight_late_at_most(&device->account.late);
-		most = max(most, inflight_late_at_most(&device->account.late));
 	}
-	KUNIT_EXPECT_LE(test, sum, 60 * MS(26));
-	KUNIT_EXPECT_LE(test, most, MS(48));
+	/* A sample takes 22 ms, any other packet 26: two may be below besides. */
+	KUNIT_EXPECT_LE(test, device->most, 2 * MS(26));
+	KUNIT_EXPECT_LE(test, sum, 60 * MS(22) * 11 / 10);
 }
 
 /*
@@ -299,15 +311,12 @@ static void late_is_no_sleeper(struct kunit *test)
 		memset(device, 0, sizeof(*device));
 		late_test_reset(device);
 		device->frame = MS(frame_ms);
-		device->phone_wants = 2;
-		device->phone_fetches = 2;
-		device->phone_period = MS(900);
-		device->phone_wakes = device->now;
+		late_add_phone(device, 2, 2, 900);
 		slow = 0;
 		for (second = 0; second < 60; second++) {
 			slow += late_saturate(test, 1) < 800 / frame_ms;
-			KUNIT_EXPECT_LE(test, late_learnt(test), 20U);
-			KUNIT_EXPECT_LE(test, late_below(device), 16U);
+			KUNIT_EXPECT_LE(test, late_learnt(test), frame_ms);
+			KUNIT_EXPECT_LE(test, late_below(device), 6U);
 		}
 		KUNIT_EXPECT_LE(test, slow, 6U);
 	}
@@ -319,17 +328,14 @@ static void late_is_no_lone_sleeper(struct kunit *test)
 	struct late_device *device = test->priv;
 	u64 until = device->now + SECONDS(20);
 
-	device->phone_wants = 2;
-	device->phone_fetches = 2;
-	device->phone_period = MS(900);
-	device->phone_wakes = device->now;
+	late_add_phone(device, 2, 2, 900);
 	while (device->now < until) {
 		while (device->phone_has < 2 && inflight_account_has_room(&device->account))
 			late_serve_phone(device);
 		late_step(test);
 	}
 	late_saturate(test, 14);
-	KUNIT_EXPECT_LE(test, late_learnt(test), 20U);
+	KUNIT_EXPECT_EQ(test, late_learnt(test), 0U);
 	KUNIT_EXPECT_GE(test, late_saturate(test, 20), 500U * 20 * 90 / 100);
 }
 
@@ -340,10 +346,7 @@ static void late_beside_a_trickle(struct kunit *test)
 
 	device->delay = MS(20);
 	late_saturate(test, 5);
-	device->phone_wants = 4;
-	device->phone_fetches = 1;
-	device->phone_period = MS(110);
-	device->phone_wakes = device->now;
+	late_add_phone(device, 4, 1, 110);
 	KUNIT_EXPECT_GE(test, late_saturate(test, 60), 500U * 60 * 80 / 100);
 	/* The stall time, the delay twice, and what comes until it is noticed. */
 	KUNIT_EXPECT_LE(test, device->dry_longest, MS(100 + 2 * 22 + 110));
@@ -357,13 +360,10 @@ static void late_sleeper_wakes(struct kunit *test)
 
 	device->delay = MS(20);
 	late_saturate(test, 12);
-	device->phone_wants = 64;
-	device->phone_fetches = 64;
-	device->phone_period = SECONDS(2);
-	device->phone_wakes = device->now;
+	late_add_phone(device, 64, 64, 2000);
 	for (second = 0; second < 20; second++) {
 		late_saturate(test, 1);
-		KUNIT_EXPECT_LE(test, late_below(device), 20U / 2 * 5 / 4 + 16);
+		KUNIT_EXPECT_LE(test, late_below(device), 22U / 2 * 5 / 4 + 8);
 	}
 }
 
@@ -374,10 +374,8 @@ static void late_station_leaves(struct kunit *test)
 
 	device->delay = MS(100);
 	late_saturate(test, 8);
-	device->phone_wants = 30;
-	device->phone_fetches = 30;
-	device->phone_period = SECONDS(1000);
-	device->phone_wakes = device->now + MS(50);
+	late_add_phone(device, 30, 30, 1000 * 1000);
+	device->phone_wakes += MS(50);
 	late_saturate(test, 1);
 	device->phone_wants = 0;
 	KUNIT_EXPECT_GE(test, late_learnt(test), 100U);
@@ -409,7 +407,7 @@ static void late_in_time(struct kunit *test)
 	KUNIT_EXPECT_LE(test, device->dry, 60U / 10 * 3);
 }
 
-/* 12 ms for each packet: at 1 Mb/s each sample takes that long. One more is allowed for it. */
+/* At 1 Mb/s each sample takes 12 ms. For it one packet more is allowed, at first two. */
 static void late_is_no_slow_device(struct kunit *test)
 {
 	struct late_device *device = test->priv;
