@@ -41,7 +41,9 @@
 #define INFLIGHT_ALONE_NS	NSEC_PER_SEC
 #define INFLIGHT_ALONE_SHARE	8U	/* of what leaves in INFLIGHT_PACE_NS: 0.5 ms */
 #define INFLIGHT_ALONE_LEAST	4U	/* packets */
-#define INFLIGHT_RUN_MOST	(256U << 10)	/* bytes: 4 ms at 524 Mb/s */
+/* Two long aggregates: the first shares the hardware's queue with the last station's rest. */
+#define INFLIGHT_RUN_AGGREGATES	2U
+#define INFLIGHT_RUN_MOST	(512U << 10)	/* bytes: 8 ms at 524 Mb/s */
 
 /* Return: the bytes that may be below at least, 0: nothing is known yet. */
 u32 inflight_pace_bytes(const struct inflight_pace *pace)
@@ -101,15 +103,15 @@ static bool inflight_pace_is_whole(const struct inflight_pace *pace, u64 now)
  * @pace: what is known
  * @now: ns
  *
- * Return: bytes: as many as leave in INFLIGHT_PACE_NS, a long aggregate. 0: the device sends one by
- * one, or has not shown for INFLIGHT_ALONE_NS that it does not.
+ * Return: bytes: as many as leave in twice INFLIGHT_PACE_NS, two long aggregates. 0: the device
+ * sends one by one, or has not shown for INFLIGHT_ALONE_NS that it does not.
  */
 u32 inflight_pace_run(const struct inflight_pace *pace, u64 now)
 {
 	if (!pace->together || now - pace->together >= INFLIGHT_ALONE_NS ||
 	    inflight_pace_packets(pace, now) <= INFLIGHT_ALONE_LEAST)
 		return 0;
-	return min(inflight_pace_bytes(pace), INFLIGHT_RUN_MOST);
+	return min(INFLIGHT_RUN_AGGREGATES * inflight_pace_bytes(pace), INFLIGHT_RUN_MOST);
 }
 
 static void inflight_pace_alone(struct inflight_pace *pace, u32 others, u64 now)

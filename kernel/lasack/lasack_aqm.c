@@ -109,12 +109,12 @@ void lasack_aqm_free(struct lasack_aqm *aqm)
 void lasack_aqm_set(struct lasack_aqm *aqm, u32 target, u32 mtu)
 {
 	codel_params_init(&aqm->codel);
-	aqm->target = ((u64)target * NSEC_PER_MSEC) >> CODEL_SHIFT;
-	aqm->codel.interval = LASACK_AQM_INTERVAL * aqm->target;
+	aqm->aim.wait_most = ((u64)target * NSEC_PER_MSEC) >> CODEL_SHIFT;
+	aqm->codel.interval = LASACK_AQM_INTERVAL * aqm->aim.wait_most;
 	aqm->codel.mtu = mtu;
 	aqm->codel.ecn = true;
 	aqm->codel_tcp = aqm->codel;
-	aqm->least = max(LASACK_AQM_LEAST, 3 * mtu);
+	aqm->aim.window = max(LASACK_AQM_LEAST, 3 * mtu);
 	lasack_aqm_set_aggregates(aqm, false, false);
 }
 
@@ -122,13 +122,13 @@ void lasack_aqm_set(struct lasack_aqm *aqm, u32 target, u32 mtu)
  * lasack_aqm_set_aggregates() - whether the device sends aggregates
  * @aqm: the AQM
  * @aggregates: it does, or may: TCP's turns are long
- * @half: packets wait for half of the target: smaller windows bring more ACKs, but in an aggregate
- *	  these cost little
+ * @half: packets wait for half of the target: it takes more ACKs, which cost little in aggregates
  */
 void lasack_aqm_set_aggregates(struct lasack_aqm *aqm, bool aggregates, bool half)
 {
-	aqm->codel.target = aqm->target >> half;
+	aqm->codel.target = aqm->aim.wait_most >> half;
 	aqm->codel_tcp.target = aqm->codel.target;
+	aqm->aim.wait = aqm->codel.target;
 	aqm->codel_tcp.interval = aqm->codel.interval;
 	if (aggregates)
 		aqm->codel_tcp.interval = max(aqm->codel.interval, LASACK_AQM_INTERVAL_TURNS);
@@ -321,8 +321,8 @@ static void lasack_aqm_limit(struct lasack_queue *q, struct lasack_flow *flow,
 	/* The first ACK only tells up to where the sender may send. */
 	state = lasack_aqm_state(q, flow);
 	if (state)
-		lasack_window_adjust(&state->window, q->now >> LASACK_ARRIVAL_SHIFT, waited,
-				     q->aqm->codel.target, behind, q->aqm->least);
+		lasack_window_adjust(&state->window, &q->aqm->aim, q->now >> LASACK_ARRIVAL_SHIFT,
+				     seg->ack_seq, waited, behind);
 	else
 		state = lasack_aqm_take(q, flow);
 	allowed = lasack_window_allow(&state->window, seg->ack_seq, (u32)window << scale.shift);

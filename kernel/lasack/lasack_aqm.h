@@ -34,9 +34,8 @@ struct lasack_aqm_state {
 struct lasack_aqm {
 	struct codel_params	codel;		/* of what is not TCP */
 	struct codel_params	codel_tcp;
-	codel_time_t		target;		/* without aggregates */
 	struct codel_stats	codel_stats;
-	u32			least;		/* bytes: no window becomes less */
+	struct lasack_window_aim	aim;
 	struct sk_buff		*discarded;	/* since they were taken; linked by next */
 	u64			thinned;	/* ACKs that gave way to later ones */
 	u64			windows;	/* ACKs whose window became less */

@@ -10,24 +10,30 @@
  * The receiver says in each ACK how much the sender may send. Here it may become less, never more.
  * It is what makes the ACKs wait for the target:
  *
- * - ACKs that wait for w acknowledge b bytes, by Little's law at a rate of b/w. With b*target/w
- *   they would wait for the target. Half of the difference is added to the window or taken from it,
- *   once in the time in which the effect is seen: that which the ACKs wait.
+ * - What a window allows is acknowledged one round trip later. So the limit changes once in a round
+ *   trip, when everything that the sender was allowed at the last change is acknowledged. By
+ *   Little's law the limit is the rate times this round trip, and with rate * (target - wait) more
+ *   or less the ACKs would wait for the target. What is known of the wait is a round trip old, too.
+ *   So a quarter of it is added: with that lag it comes near the target soonest without going
+ *   beyond (x[n+1] = x[n] + g (1 - x[n-1]) is critically damped with g = 1/4). Half of it is taken
+ *   away: the longer the wait, the longer the round trip, and the later the next change.
  * - It becomes at most half of what it was, and a quarter more, and never less than the least.
  * - What the sender was allowed is never taken back (RFC 9293, 3.8.6: do not shrink the window).
  *   The window becomes less only as data is acknowledged.
+ * - The target is the round trip without the ACKs' wait, from the aim's least to its most. What the
+ *   air denies a station for a moment, its upload makes up for out of what waits here. If the round
+ *   trip is long, this comes late, so more must wait.
  *
  * Source: S. Pilosof, R. Ramjee, D. Raz, Y. Shavitt, P. Sinha, "Understanding TCP fairness over
  * Wireless LAN", INFOCOM 2003, which sets the window in the ACKs to a share of the access point's
  * buffer. Here time is the aim.
  */
+#include <linux/limits.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include "lasack/lasack_window.h"
 
 #define LASACK_WINDOW_SHIFT_MAX	14	/* RFC 7323, 2.3 */
-/* No ACK waits for longer: a minute, in units of 2^10 ns. */
-#define LASACK_WINDOW_SOON	(64U << 20)
 /* When it is limited first: so much more than what waiting ACKs acknowledge. */
 #define LASACK_WINDOW_MARGIN	(32U << 10)
 
@@ -74,42 +80,50 @@ u32 lasack_window_allow(struct lasack_window *w, u32 ack_seq, u32 advertised)
 	return allowed;
 }
 
-/* Bytes to be added to the limit, or taken from it. */
-static s32 lasack_window_step(const struct lasack_window *w, u32 target, u32 behind, u32 least)
+/* Return: bytes that make ACKs wait for @time. */
+static u32 lasack_window_of(const struct lasack_window *w, u32 time, u32 trip)
 {
-	u32 waited = max(w->waited, target / 8), part;
+	return min_t(u64, S32_MAX, div_u64((u64)w->limit * time, trip));
+}
 
-	if (waited > target) {
-		part = div_u64((u64)behind * (waited - target), waited) / 2;
-		return -(s32)min(part, w->limit / 2);
-	}
-	part = div_u64((u64)behind * (target - waited), waited) / 2;
-	return clamp(part, least / 8, max(w->limit / 4, least / 8));
+/* A round trip is over. Return: bytes to be added to the limit. */
+static s32 lasack_window_step(const struct lasack_window *w, const struct lasack_window_aim *aim,
+			      u32 now)
+{
+	u32 trip = max(now - w->since, 1U), waited = div_u64(w->waited, w->acks), target;
+
+	target = clamp(trip - min(trip, waited), aim->wait, aim->wait_most);
+	if (waited > target)
+		return -(s32)min(lasack_window_of(w, waited - target, trip) / 2, w->limit / 2);
+	return clamp(lasack_window_of(w, target - waited, trip) / 4, aim->window / 8,
+		     max(w->limit / 4, aim->window / 8));
 }
 
 /**
  * lasack_window_adjust() - an ACK is sent
  * @w: the window
+ * @aim: what is wanted
  * @now: the time
- * @waited: how long the ACK has waited
- * @target: how long it should
+ * @ack_seq: what the ACK acknowledges
+ * @waited: how long it has waited
  * @behind: bytes that ACKs behind it acknowledge
- * @least: the limit is never less, bytes
  */
-void lasack_window_adjust(struct lasack_window *w, u32 now, u32 waited, u32 target, u32 behind,
-			  u32 least)
+void lasack_window_adjust(struct lasack_window *w, const struct lasack_window_aim *aim, u32 now,
+			  u32 ack_seq, u32 waited, u32 behind)
 {
-	w->waited = w->waited - (w->waited >> 3) + (waited >> 3);
-	if (!w->limit) {
-		if (waited <= target || behind < 2 * least)
+	if (w->limit) {
+		w->waited += waited;
+		w->acks++;
+		if ((s32)(w->until - ack_seq) > 0)
+			return;
+		w->limit = max(aim->window, w->limit + lasack_window_step(w, aim, now));
+	} else {
+		if (waited <= aim->wait || behind < 2 * aim->window)
 			return;
 		w->limit = behind + LASACK_WINDOW_MARGIN;
-		w->waited = waited;
-	} else {
-		/* The clock wraps: after half an hour without ACKs what is past seems to come. */
-		if (w->next - now - 1 < LASACK_WINDOW_SOON)
-			return;
-		w->limit = max(least, w->limit + lasack_window_step(w, target, behind, least));
 	}
-	w->next = now + max(w->waited, target);
+	w->until = w->edge;
+	w->since = now;
+	w->waited = 0;
+	w->acks = 0;
 }

@@ -17,13 +17,22 @@ struct lasack_window_scale {
 struct lasack_window {
 	u32	limit;		/* bytes beyond an ACK; 0: as many as the receiver allows */
 	u32	edge;		/* sequence number: up to here the sender may send */
-	u32	next;		/* the limit does not change before */
-	u32	waited;		/* how long ACKs waited: moving average of weight 1/8 */
+	u32	until;		/* sequence number: the limit stays until it is acknowledged */
+	u32	since;		/* when the limit changed */
+	u32	acks;		/* sent since then */
+	u64	waited;		/* how long these ACKs waited, in sum */
+};
+
+/* What is wanted of a window. */
+struct lasack_window_aim {
+	u32	wait;		/* how long ACKs are to wait: as the round trip, but at least ... */
+	u32	wait_most;	/* ... and at most */
+	u32	window;		/* bytes: it does not become less */
 };
 
 void lasack_window_open(struct lasack_window_scale *scale, bool reversed, int shift);
 u32 lasack_window_allow(struct lasack_window *w, u32 ack_seq, u32 advertised);
-void lasack_window_adjust(struct lasack_window *w, u32 now, u32 waited, u32 target, u32 behind,
-			  u32 least);
+void lasack_window_adjust(struct lasack_window *w, const struct lasack_window_aim *aim, u32 now,
+			  u32 ack_seq, u32 waited, u32 behind);
 
 #endif

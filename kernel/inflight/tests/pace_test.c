@@ -98,23 +98,23 @@ static u64 leave_together(struct kunit *test, u32 packets, u32 us, u64 now)
 	return now + US(us);
 }
 
-/* 20 packets in 4 ms: so much of one station makes such an aggregate. */
-static void pace_run_is_an_aggregate(struct kunit *test)
+/* 20 packets in 4 ms are a long aggregate: a run has two. */
+static void pace_run_is_two_aggregates(struct kunit *test)
 {
 	u64 now = leave_together(test, 20, 4000, MS(1000));
 
 	KUNIT_EXPECT_EQ(test, inflight_pace_run(test->priv, now), 0U);	/* not over yet */
 	now = leave_together(test, 10, 2000, now);
-	KUNIT_EXPECT_EQ(test, inflight_pace_run(test->priv, now), 20U * 1500);
+	KUNIT_EXPECT_EQ(test, inflight_pace_run(test->priv, now), 2U * 20 * 1500);
 }
 
-/* 4 ms at 2.4 Gb/s are 1.2 MB: the others would wait for long if the rate falls. */
+/* 8 ms at 2.4 Gb/s are 2.4 MB: the others would wait for long if the rate falls. */
 static void pace_run_has_an_end(struct kunit *test)
 {
 	u64 now = leave_together(test, 800, 4000, MS(1000));
 
 	now = leave_together(test, 10, 2000, now);
-	KUNIT_EXPECT_EQ(test, inflight_pace_run(test->priv, now), 256U << 10);
+	KUNIT_EXPECT_EQ(test, inflight_pace_run(test->priv, now), 512U << 10);
 }
 
 /* None, until two leave together, and for a second after; none where five packets may be below. */
@@ -139,7 +139,7 @@ static struct kunit_case pace_cases[] = {
 	KUNIT_CASE(pace_with_nobody_behind),
 	KUNIT_CASE(pace_with_an_aggregate),
 	KUNIT_CASE(pace_of_bytes),
-	KUNIT_CASE(pace_run_is_an_aggregate),
+	KUNIT_CASE(pace_run_is_two_aggregates),
 	KUNIT_CASE(pace_run_has_an_end),
 	KUNIT_CASE(pace_run_of_one_by_one),
 	{}

@@ -19,6 +19,7 @@
 
 struct upload {
 	struct lasack_window	w;
+	struct lasack_window_aim aim;
 	u32	rate;			/* bytes of ACKs served in a ms */
 	u32	path;			/* ms from an ACK's departure to the next one's arrival */
 	u32	arrives[SEGMENTS];	/* when the ACK of this segment joins the queue, ms */
@@ -33,6 +34,9 @@ static struct upload *upload_begin(struct kunit *test, u32 rate, u32 path)
 	struct upload *u = kunit_kzalloc(test, sizeof(*u), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, u);
+	u->aim = (struct lasack_window_aim) {
+		.wait = TARGET, .wait_most = TARGET, .window = LEAST,
+	};
 	u->rate = rate;
 	u->path = path;
 	u->may = 10 * SEGMENT;
@@ -55,7 +59,7 @@ static void upload_ack(struct kunit *test, struct upload *u, u32 now)
 	for (i = u->acked; i < u->sent && (s32)(now - u->arrives[i % SEGMENTS]) >= 0; i++)
 		behind += SEGMENT;
 	ack = u->acked * SEGMENT;
-	lasack_window_adjust(&u->w, now, u->waited, TARGET, behind, LEAST);
+	lasack_window_adjust(&u->w, &u->aim, now, ack, u->waited, behind);
 	allowed = lasack_window_allow(&u->w, ack, ADVERTISED);
 	KUNIT_EXPECT_LE(test, allowed, ADVERTISED);
 	KUNIT_EXPECT_GE(test, allowed, LEAST);
@@ -103,6 +107,52 @@ static void window_meets_the_target(struct kunit *test)
 					    rates[i], paths[j]);
 		}
 	}
+}
+
+/*
+ * With 1.3 to 8 Mb/s. The ACKs wait as long as the path takes, but 50 to 100 ms: a tenth more or
+ * less, and two segments, which is how finely windows can be set.
+ */
+static void window_waits_for_the_path(struct kunit *test)
+{
+	static const u32 rates[] = { 160, 400, 1000 };
+	static const struct { u32 path, wait; } cases[] = { { 20, 50 }, { 75, 75 }, { 150, 100 } };
+	struct upload *u;
+	u32 i, j, close;
+
+	for (i = 0; i < ARRAY_SIZE(rates); i++) {
+		for (j = 0; j < ARRAY_SIZE(cases); j++) {
+			u = upload_begin(test, rates[i], cases[j].path);
+			u->aim.wait = 50;
+			upload_run(test, u, 0, 20000);
+			close = cases[j].wait / 10 + 2 * SEGMENT / rates[i];
+			KUNIT_EXPECT_LE_MSG(test, u->waited, cases[j].wait + close,
+					    "%u bytes/ms, %u ms", rates[i], cases[j].path);
+			KUNIT_EXPECT_GE_MSG(test, u->waited + close, cases[j].wait,
+					    "%u bytes/ms, %u ms", rates[i], cases[j].path);
+		}
+	}
+}
+
+/*
+ * The rate becomes twice what it was. The window needs twice as much, and may have a quarter more
+ * in a round trip: it has it after ten, and never more than a tenth beyond it. If it changed
+ * before the effect is seen, it would go on for too long.
+ */
+static void window_does_not_overshoot(struct kunit *test)
+{
+	struct upload *u = upload_begin(test, 500, 150);
+	u32 now, need, most = 0;
+
+	upload_run(test, u, 0, 20000);
+	u->rate = 1000;
+	need = u->rate * (150 + TARGET);
+	for (now = 20000; now < 30000; now += 10) {
+		upload_run(test, u, now, now + 10);
+		most = max(most, u->w.limit);
+	}
+	KUNIT_EXPECT_LE(test, most, need / 10 * 11);
+	KUNIT_EXPECT_GE(test, most, need / 10 * 9);
 }
 
 /* Without a limit the model's ACKs do wait: else the case above would say nothing. */
@@ -173,6 +223,8 @@ static void window_with_a_wrong_scale(struct kunit *test)
 
 static struct kunit_case lasack_window_cases[] = {
 	KUNIT_CASE(window_meets_the_target),
+	KUNIT_CASE(window_waits_for_the_path),
+	KUNIT_CASE(window_does_not_overshoot),
 	KUNIT_CASE(window_without_limit),
 	KUNIT_CASE(window_follows_the_rate),
 	KUNIT_CASE(window_of_two_receivers),
