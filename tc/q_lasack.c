@@ -30,7 +30,7 @@ static const char lasack_usage[] =
 	"  halflife      time in which every sum decays to half, 100ms to 86400s;\n"
 	"                default: off\n"
 	"  quantum       bytes sent to one station before switching, 1000 to 16m;\n"
-	"                default: auto on Wi-Fi with stations, an aggregate; else off\n"
+	"                default: auto on Wi-Fi with stations: two aggregates; else off\n"
 	"  floor         percent of the service reserved for the flow that has waited\n"
 	"                longest, 1 to 100; default: off\n"
 	"  observe       count the bytes that arrive, to charge uploads that are not TCP,\n"
