@@ -20,7 +20,7 @@
  * - It becomes at most half of what it was, and a quarter more, and never less than the least.
  * - What the sender was allowed is never taken back (RFC 9293, 3.8.6: do not shrink the window).
  *   The window becomes less only as data is acknowledged.
- * - The target is half of the round trip without the ACKs' wait, within the aim's bounds. What the
+ * - The target is two thirds of the round trip without the ACKs' wait, but within bounds. What the
  *   air denies a station for a moment, its upload makes up for out of what waits here. If the round
  *   trip is long, new data comes late, so more must wait.
  *
@@ -92,7 +92,7 @@ static s32 lasack_window_step(const struct lasack_window *w, const struct lasack
 {
 	u32 trip = max(now - w->since, 1U), waited = div_u64(w->waited, w->acks), target;
 
-	target = clamp((trip - min(trip, waited)) / 2, aim->wait, aim->wait_most);
+	target = clamp((trip - min(trip, waited)) / 3 * 2, aim->wait, aim->wait_most);
 	if (waited > target)
 		return -(s32)min(lasack_window_of(w, waited - target, trip) / 2, w->limit / 2);
 	return clamp(lasack_window_of(w, target - waited, trip) / 4, aim->window / 8,

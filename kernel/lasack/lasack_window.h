@@ -25,7 +25,7 @@ struct lasack_window {
 
 /* What is wanted of a window. */
 struct lasack_window_aim {
-	u32	wait;		/* how long ACKs are to wait: half of a round trip, but at least ... */
+	u32	wait;		/* ACKs are to wait for 2/3 of a round trip, but at least ... */
 	u32	wait_most;	/* ... and at most */
 	u32	window;		/* bytes: it does not become less */
 };

@@ -110,13 +110,13 @@ static void window_meets_the_target(struct kunit *test)
 }
 
 /*
- * With 1.3 to 6.4 Mb/s. The ACKs wait half as long as the path takes, but 50 to 100 ms: a tenth
+ * With 1.3 to 8 Mb/s. The ACKs wait two thirds as long as the path takes, but 50 to 100 ms: a tenth
  * more or less, and two segments, which is how finely windows can be set.
  */
 static void window_waits_for_the_path(struct kunit *test)
 {
-	static const u32 rates[] = { 160, 400, 800 };
-	static const struct { u32 path, wait; } cases[] = { { 20, 50 }, { 150, 75 }, { 220, 100 } };
+	static const u32 rates[] = { 160, 400, 1000 };
+	static const struct { u32 path, wait; } cases[] = { { 20, 50 }, { 120, 80 }, { 160, 100 } };
 	struct upload *u;
 	u32 i, j, close;
 
