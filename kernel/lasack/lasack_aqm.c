@@ -305,29 +305,25 @@ static void lasack_aqm_limit(struct lasack_queue *q, struct lasack_flow *flow,
 			     const struct tcp_segment *seg, u32 waited)
 {
 	const struct lasack_window_scale scale = lasack_aqm_of(q, flow)->scale;
+	struct lasack_window_ack ack = {
+		.now = q->now >> LASACK_ARRIVAL_SHIFT, .seq = seg->ack_seq, .waited = waited,
+		.behind = flow->last_ack[0] - seg->ack_seq, .shift = scale.shift,
+	};
 	struct lasack_aqm_state *state;
-	u32 behind = flow->last_ack[0] - seg->ack_seq, allowed;
 	const struct tcphdr *th;
 	struct tcphdr _th;
 	u16 window;
 
 	if (!scale.known || scale.unclear || flow->ack_reversed != seg->reversed ||
-	    scale.reversed != seg->reversed || behind > LASACK_WINDOW)
+	    scale.reversed != seg->reversed || ack.behind > LASACK_WINDOW)
 		return;
 	th = skb_header_pointer(flow->head, seg->transport, sizeof(_th), &_th);
 	if (!th)
 		return;
-	window = ntohs(th->window);
-	/* The first ACK only tells up to where the sender may send. */
-	state = lasack_aqm_state(q, flow);
-	if (state)
-		lasack_window_adjust(&state->window, &q->aqm->aim, q->now >> LASACK_ARRIVAL_SHIFT,
-				     seg->ack_seq, waited, behind);
-	else
-		state = lasack_aqm_take(q, flow);
-	allowed = lasack_window_allow(&state->window, seg->ack_seq, (u32)window << scale.shift);
-	allowed = DIV_ROUND_UP(allowed, 1U << scale.shift);
-	if (allowed < window && !lasack_aqm_write(flow->head, seg->transport, allowed))
+	ack.window = ntohs(th->window);
+	state = lasack_aqm_state(q, flow) ?: lasack_aqm_take(q, flow);
+	window = lasack_window_serve(&state->window, &q->aqm->aim, &ack);
+	if (window < ack.window && !lasack_aqm_write(flow->head, seg->transport, window))
 		q->aqm->windows++;
 }
 

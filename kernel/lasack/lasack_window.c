@@ -17,7 +17,11 @@
  *   So a quarter of it is added: with that lag it comes near the target soonest without going
  *   beyond (x[n+1] = x[n] + g (1 - x[n-1]) is critically damped with g = 1/4). Half of it is taken
  *   away: the longer the wait, the longer the round trip, and the later the next change.
- * - It becomes at most half of what it was, and a quarter more, and never less than the least.
+ * - If the rate falls, the window itself makes the round trip long. So if ACKs wait for twice the
+ *   most that they should, the limit changes after that time already. Then half of those bytes is
+ *   taken away that wait for too long.
+ * - It becomes at most half of what it was, and a quarter more, and never less than the least. If
+ *   ACKs hardly wait, nothing tells how much is missing: then it is a quarter.
  * - What the sender was allowed is never taken back (RFC 9293, 3.8.6: do not shrink the window).
  *   The window becomes less only as data is acknowledged.
  * - The target is two thirds of the round trip without the ACKs' wait, but within bounds. What the
@@ -58,72 +62,102 @@ void lasack_window_open(struct lasack_window_scale *scale, bool reversed, int sh
 	scale->shift = shift;
 }
 
-/**
- * lasack_window_allow() - how much an ACK may allow the sender
- * @w: the window
- * @ack_seq: what it acknowledges
- * @advertised: how much the receiver allows, bytes
- *
- * Return: bytes, at most @advertised.
- */
-u32 lasack_window_allow(struct lasack_window *w, u32 ack_seq, u32 advertised)
+/* Return: the part of @bytes that leaves in @part of @whole. */
+static u32 lasack_window_part(u32 bytes, u32 part, u32 whole)
 {
-	u32 allowed = advertised;
-	s32 promised = w->edge - ack_seq;
-
-	if (w->limit >= advertised)
-		w->limit = 0;
-	if (w->limit)
-		allowed = min(advertised, max_t(u32, w->limit, max(promised, 0)));
-	if (!w->edge || (s32)(ack_seq + allowed - w->edge) > 0)
-		w->edge = ack_seq + allowed ?: 1;
-	return allowed;
+	return min_t(u64, S32_MAX, div_u64((u64)bytes * part, whole));
 }
 
-/* Return: bytes that make ACKs wait for @time. */
-static u32 lasack_window_of(const struct lasack_window *w, u32 time, u32 trip)
+/* How long ACKs have waited since the limit changed. */
+static u32 lasack_window_mean(const struct lasack_window *w)
 {
-	return min_t(u64, S32_MAX, div_u64((u64)w->limit * time, trip));
+	return div_u64(w->waited, w->acks);
+}
+
+/* Do they wait for so long that the round trip cannot be waited for? */
+static bool lasack_window_is_late(const struct lasack_window *w,
+				  const struct lasack_window_aim *aim, u32 now)
+{
+	u32 mean = lasack_window_mean(w);
+
+	return mean / 2 > aim->wait_most && now - w->since >= mean;
+}
+
+/* A round trip is not over. Return: bytes to be taken from the limit. */
+static u32 lasack_window_excess(const struct lasack_window_aim *aim,
+				const struct lasack_window_ack *ack)
+{
+	if (ack->waited <= aim->wait_most)
+		return 0;
+	return lasack_window_part(ack->behind, ack->waited - aim->wait_most, ack->waited) / 2;
 }
 
 /* A round trip is over. Return: bytes to be added to the limit. */
 static s32 lasack_window_step(const struct lasack_window *w, const struct lasack_window_aim *aim,
 			      u32 now)
 {
-	u32 trip = max(now - w->since, 1U), waited = div_u64(w->waited, w->acks), target;
+	u32 trip = max(now - w->since, 1U), mean = lasack_window_mean(w), target;
 
-	target = clamp((trip - min(trip, waited)) / 3 * 2, aim->wait, aim->wait_most);
-	if (waited > target)
-		return -(s32)min(lasack_window_of(w, waited - target, trip) / 2, w->limit / 2);
-	return clamp(lasack_window_of(w, target - waited, trip) / 4, aim->window / 8,
-		     max(w->limit / 4, aim->window / 8));
+	target = clamp((trip - min(trip, mean)) / 3 * 2, aim->wait, aim->wait_most);
+	if (mean > target)
+		return -(s32)(lasack_window_part(w->limit, mean - target, trip) / 2);
+	if (mean < target / 4)
+		return w->limit / 4;
+	return max(lasack_window_part(w->limit, target - mean, trip) / 4, aim->window / 8);
+}
+
+static void lasack_window_adjust(struct lasack_window *w, const struct lasack_window_aim *aim,
+				 const struct lasack_window_ack *ack, u32 advertised)
+{
+	s32 step;
+
+	if (w->limit) {
+		w->waited += ack->waited;
+		w->acks += w->acks < U32_MAX;
+		if ((s32)(w->until - ack->seq) <= 0)
+			step = lasack_window_step(w, aim, ack->now);
+		else if (lasack_window_is_late(w, aim, ack->now))
+			step = -(s32)lasack_window_excess(aim, ack);
+		else
+			return;
+		/* More than the receiver allows is of no use. */
+		if (step > 0)
+			step = min3(step, (s32)(w->limit / 4),
+				    (s32)(max(advertised, w->limit) - w->limit));
+		w->limit = max(aim->window, w->limit + max(step, -(s32)(w->limit / 2)));
+	} else {
+		if (ack->waited <= aim->wait || ack->behind < 2 * aim->window)
+			return;
+		w->limit = ack->behind + LASACK_WINDOW_MARGIN;
+	}
+	w->until = w->edge;
+	w->since = ack->now;
+	w->waited = 0;
+	w->acks = 0;
 }
 
 /**
- * lasack_window_adjust() - an ACK is sent
+ * lasack_window_serve() - an ACK is sent
  * @w: the window
  * @aim: what is wanted
- * @now: the time
- * @ack_seq: what the ACK acknowledges
- * @waited: how long it has waited
- * @behind: bytes that ACKs behind it acknowledge
+ * @ack: the ACK
+ *
+ * Return: the window that it is to tell, at most that of the receiver, in the same unit.
  */
-void lasack_window_adjust(struct lasack_window *w, const struct lasack_window_aim *aim, u32 now,
-			  u32 ack_seq, u32 waited, u32 behind)
+u16 lasack_window_serve(struct lasack_window *w, const struct lasack_window_aim *aim,
+			const struct lasack_window_ack *ack)
 {
-	if (w->limit) {
-		w->waited += waited;
-		w->acks++;
-		if ((s32)(w->until - ack_seq) > 0)
-			return;
-		w->limit = max(aim->window, w->limit + lasack_window_step(w, aim, now));
-	} else {
-		if (waited <= aim->wait || behind < 2 * aim->window)
-			return;
-		w->limit = behind + LASACK_WINDOW_MARGIN;
-	}
-	w->until = w->edge;
-	w->since = now;
-	w->waited = 0;
-	w->acks = 0;
+	u32 advertised = (u32)ack->window << ack->shift, allowed = advertised;
+	s32 promised = w->edge - ack->seq;
+
+	/* The first ACK only tells up to where the sender may send. */
+	if (w->edge)
+		lasack_window_adjust(w, aim, ack, advertised);
+	if (w->limit)
+		allowed = min(advertised, max_t(u32, w->limit, max(promised, 0)));
+	/* To be rounded up, as the edge: then the next ACK takes nothing back. */
+	allowed = DIV_ROUND_UP(allowed, 1U << ack->shift);
+	if (!w->edge || (s32)((allowed << ack->shift) - promised) > 0)
+		w->edge = ack->seq + (allowed << ack->shift) ?: 1;
+	return allowed;
 }

@@ -30,9 +30,18 @@ struct lasack_window_aim {
 	u32	window;		/* bytes: it does not become less */
 };
 
+/* An ACK that is sent. */
+struct lasack_window_ack {
+	u32	now;		/* the time */
+	u32	seq;		/* up to which it acknowledges */
+	u32	waited;		/* how long the oldest ACK that it speaks for has waited */
+	u32	behind;		/* bytes that ACKs behind it acknowledge */
+	u16	window;		/* that the receiver tells, in units of 2^shift bytes */
+	u8	shift;
+};
+
 void lasack_window_open(struct lasack_window_scale *scale, bool reversed, int shift);
-u32 lasack_window_allow(struct lasack_window *w, u32 ack_seq, u32 advertised);
-void lasack_window_adjust(struct lasack_window *w, const struct lasack_window_aim *aim, u32 now,
-			  u32 ack_seq, u32 waited, u32 behind);
+u16 lasack_window_serve(struct lasack_window *w, const struct lasack_window_aim *aim,
+			const struct lasack_window_ack *ack);
 
 #endif
