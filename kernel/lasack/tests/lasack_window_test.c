@@ -21,6 +21,7 @@
 struct upload {
 	struct lasack_window	w;
 	struct lasack_window_aim aim;
+	u32	advertised;		/* by the receiver, bytes */
 	u32	rate;			/* bytes of ACKs served in a ms */
 	u32	path;			/* ms from an ACK's departure to the next one's arrival */
 	u32	arrives[SEGMENTS];	/* when the ACK of this segment joins the queue, ms */
@@ -38,6 +39,7 @@ static struct upload *upload_begin(struct kunit *test, u32 rate, u32 path)
 	u->aim = (struct lasack_window_aim) {
 		.wait = TARGET, .wait_most = TARGET, .window = LEAST,
 	};
+	u->advertised = ADVERTISED;
 	u->rate = rate;
 	u->path = path;
 	u->may = 10 * SEGMENT;
@@ -62,9 +64,9 @@ static void upload_ack(struct kunit *test, struct upload *u, u32 now)
 	ack = u->acked * SEGMENT;
 	allowed = lasack_window_serve(&u->w, &u->aim, &(struct lasack_window_ack) {
 		.now = now, .seq = ack, .waited = u->waited, .behind = behind,
-		.window = ADVERTISED >> SHIFT, .shift = SHIFT,
+		.window = u->advertised >> SHIFT, .shift = SHIFT,
 	}) << SHIFT;
-	KUNIT_EXPECT_LE(test, allowed, ADVERTISED);
+	KUNIT_EXPECT_LE(test, allowed, u->advertised);
 	KUNIT_EXPECT_GE(test, allowed, LEAST);
 	/* RFC 9293, 3.8.6: the window is not shrunk. */
 	KUNIT_EXPECT_GE(test, ack + allowed, u->may);
@@ -192,13 +194,18 @@ static void window_closes(struct kunit *test)
 			limit / 4 * 5 + BIT(SHIFT));
 }
 
-/* An upload that its receiver limits is limited all the same when its share becomes less. */
+/*
+ * The receiver allows 64 kB, which leave in 8 ms. Then the share becomes less, and they would wait
+ * for 160 ms. The first limit is no less than what the receiver allows.
+ */
 static void window_of_the_receiver(struct kunit *test)
 {
 	struct upload *u = upload_begin(test, 8000, 5);
 
+	u->advertised = 64 << 10;
 	upload_run(test, u, 0, 20000);
-	u->rate = 1000;
+	KUNIT_EXPECT_LE(test, u->waited, 10U);
+	u->rate = 400;
 	upload_run(test, u, 20000, 30000);
 	KUNIT_EXPECT_LE(test, u->waited, TARGET + TARGET / 5);
 }
