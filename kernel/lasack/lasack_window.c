@@ -68,19 +68,15 @@ static u32 lasack_window_part(u32 bytes, u32 part, u32 whole)
 	return min_t(u64, S32_MAX, div_u64((u64)bytes * part, whole));
 }
 
-/* How long ACKs have waited since the limit changed. */
-static u32 lasack_window_mean(const struct lasack_window *w)
-{
-	return div_u64(w->waited, w->acks);
-}
-
-/* Do they wait for so long that the round trip cannot be waited for? */
+/*
+ * Have ACKs waited for twice the most on average, and for no longer than since the limit changed?
+ * Asked of each ACK, so it does not divide.
+ */
 static bool lasack_window_is_late(const struct lasack_window *w,
 				  const struct lasack_window_aim *aim, u32 now)
 {
-	u32 mean = lasack_window_mean(w);
-
-	return mean / 2 > aim->wait_most && now - w->since >= mean;
+	return w->waited > 2 * mul_u32_u32(aim->wait_most, w->acks) &&
+	       w->waited <= mul_u32_u32(now - w->since, w->acks);
 }
 
 /* A round trip is not over. Return: bytes to be taken from the limit. */
@@ -96,7 +92,7 @@ static u32 lasack_window_excess(const struct lasack_window_aim *aim,
 static s32 lasack_window_step(const struct lasack_window *w, const struct lasack_window_aim *aim,
 			      u32 now)
 {
-	u32 trip = max(now - w->since, 1U), mean = lasack_window_mean(w), target;
+	u32 trip = max(now - w->since, 1U), mean = div_u64(w->waited, w->acks), target;
 
 	target = clamp((trip - min(trip, mean)) / 3 * 2, aim->wait, aim->wait_most);
 	if (mean > target)

@@ -161,9 +161,10 @@ static void window_does_not_overshoot(struct kunit *test)
 }
 
 /*
- * The rate becomes a fiftieth. What was sent waits for seconds, whatever the window says. The next
- * windows are small: when that has left, ACKs wait for two targets at most. Each round trip takes
- * half of the wait away, so if it waited for each of them, it would take longer.
+ * The rate becomes a fiftieth. What was sent waits for seconds, whatever the window says. When that
+ * has left and as much time has passed again, the ACKs wait for what the least window makes them
+ * wait, 0.4 s, or twice that. If the limit changed only once in these long round trips, they would
+ * wait for longer.
  */
 static void window_follows_a_fall(struct kunit *test)
 {
