@@ -15,7 +15,8 @@
  *
  * Where stations are served in runs, a call would also wait for the runs of all others before its
  * station's turn. So its packet may come out of turn, as may that of any flow that has had far less
- * than its station's others.
+ * than its station's others. They need not have packets now: a run may take all that a large
+ * download has, and then the others' runs come.
  */
 #include <linux/minmax.h>
 #include "lasack/lasack_call.h"
@@ -89,10 +90,11 @@ static bool lasack_call_ahead(struct lasack_queue *q, struct lasack_flow *flow,
 static bool lasack_call_hurries(struct lasack_queue *q, const struct lasack_flow *flow)
 {
 	const struct lasack_flow *rival = lasack_call_rival(q, flow);
+	u64 others = rival ? rival->account.sum : lasack_flow_level(q, flow)->high;
 
-	if (q->decay.halflife || (rival && rival->account.sum < flow->account.sum))
+	if (q->decay.halflife || (rival && others < flow->account.sum))
 		return false;
-	if (rival && rival->account.sum - flow->account.sum >= q->quantum)
+	if (others > flow->account.sum && others - flow->account.sum >= q->quantum)
 		return true;
 	return lasack_is_datagrams(flow) && lasack_is_call(q, flow);
 }

@@ -249,6 +249,33 @@ static void a_turn_is_nobodys_credit(struct kunit *test)
 			9ULL * LASACK_STATION_LAG);
 }
 
+static void serve_alone(struct kunit *test, u8 station, u32 id, u32 packets)
+{
+	while (packets--) {
+		add_to(test, station, data(id, 1000), id);
+		KUNIT_EXPECT_EQ(test, serve(test), id);
+	}
+}
+
+/*
+ * Flow 2 has had 100 kB. Flow 1 of its station then gets 300 kB, of which none waits: the last run
+ * took all. Flow 2 comes out of turn, and flow 1 does not.
+ */
+static void a_quiet_flow_need_not_wait(struct kunit *test)
+{
+	struct lasack_queue *q;
+
+	q = lasack_test_reshape(test, (struct lasack_shape) { .by_station = true });
+	set_quantum(test, 30000);
+	serve_alone(test, 1, 2, 100);
+	serve_alone(test, 1, 1, 300);
+	add_to(test, 1, data(1, 1000), 1);
+	KUNIT_EXPECT_EQ(test, lasack_station_at(q, known(q, 1))->ahead, 0U);
+	KUNIT_EXPECT_EQ(test, serve(test), 1U);
+	add_to(test, 1, data(2, 1000), 2);
+	KUNIT_EXPECT_EQ(test, lasack_station_at(q, known(q, 2))->ahead, 30000U);
+}
+
 static struct kunit_case lasack_newcomer_test_cases[] = {
 	KUNIT_CASE(opened_connections_wait_together),
 	KUNIT_CASE(lost_packets_are_no_credit),
@@ -257,6 +284,7 @@ static struct kunit_case lasack_newcomer_test_cases[] = {
 	KUNIT_CASE(an_old_station_is_not_put_off),
 	KUNIT_CASE(an_old_flow_does_not_put_off),
 	KUNIT_CASE(a_turn_is_nobodys_credit),
+	KUNIT_CASE(a_quiet_flow_need_not_wait),
 	{}
 };
 
