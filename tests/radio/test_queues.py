@@ -83,10 +83,11 @@ def test_lasack_above_them_decides_all(tmp_path: Path, line: str) -> None:
     """Its bound lets fewer packets go than the hardware holds: mac80211 never has a choice.
 
     So the medium decides the same as over a direct radio, to which a packet's way takes some
-    nanoseconds less. With `auto` those may decide at which packet a second of the bound is over.
+    nanoseconds less. With `auto` those may decide at which packet a second of the bound is over,
+    and with a target by how many bytes a window changes, which follows from how long ACKs waited.
     """
     direct = ("ap.radio=direct", "ap.airtime_fairness=false", "ap.aql=false")
-    two = ("case=lasack", 'ap.qdisc="lasack inflight 2"')
+    two = ("case=lasack", 'ap.qdisc="lasack inflight 2 target off"')
     (alone,) = carried_out("rivals", tmp_path / "direct", line, *SHORT, *direct, *two)
     (same,) = carried_out("rivals", tmp_path / "same", line, *SHORT, *two)
     assert same["medium"]["digest"] == alone["medium"]["digest"]
