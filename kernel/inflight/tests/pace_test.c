@@ -19,14 +19,24 @@ static int pace_test_init(struct kunit *test)
 	return test->priv ? 0 : -ENOMEM;
 }
 
-/* So many packets leave one by one in @each us from @now on, with so many others behind. */
-static u64 leave(struct kunit *test, u32 packets, u32 each, u32 others, u64 now)
+/* So many packets of @bytes leave one by one in @each us from @now on, so many others behind. */
+static u64 leave_of(struct kunit *test, u32 bytes, u32 packets, u32 each, u32 others, u64 now)
 {
 	while (packets--) {
 		now += US(each);
-		inflight_pace_note(test->priv, 0, 1500, 1, others, now);
+		inflight_pace_note(test->priv, 0, bytes, 1, others, now);
 	}
 	return now;
+}
+
+static u64 leave(struct kunit *test, u32 packets, u32 each, u32 others, u64 now)
+{
+	return leave_of(test, 1500, packets, each, others, now);
+}
+
+static u64 leave_acks(struct kunit *test, u32 packets, u32 each, u64 now)
+{
+	return leave_of(test, 66, packets, each, 0, now);
 }
 
 /* After 32 packets that left alone while two others waited, an eighth is one: four. */
@@ -55,6 +65,30 @@ static void pace_of_other_rates(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, inflight_pace_packets(pace, now), 2U);
 	*pace = (struct inflight_pace) {};
 	now = leave(test, 64, 100, 9, MS(1000));
+	KUNIT_EXPECT_EQ(test, inflight_pace_packets(pace, now), 5U);
+}
+
+/*
+ * 802.11b: a long packet takes 1.6 ms, an ACK 0.7. The ACKs would allow five packets. After 32 that
+ * left alone it is two for ten seconds, whoever waits; then it is tried again.
+ */
+static void pace_of_slow_devices(struct kunit *test)
+{
+	struct inflight_pace *pace = test->priv;
+	u64 now = leave(test, 5, 1600, 0, MS(1000));
+
+	now = leave_acks(test, 26, 700, now);
+	KUNIT_EXPECT_EQ(test, inflight_pace_packets(pace, now), 5U);
+	now = leave(test, 1, 1600, 0, now);
+	KUNIT_EXPECT_EQ(test, inflight_pace_packets(pace, now), 2U);
+	now = leave_acks(test, 2, 700, leave(test, 6249, 1600, 0, now));
+	KUNIT_EXPECT_EQ(test, inflight_pace_packets(pace, now), 2U);
+	now = leave_acks(test, 2, 700, now);
+	KUNIT_EXPECT_EQ(test, inflight_pace_packets(pace, now), 5U);
+	now = leave_acks(test, 32, 700, now);
+	KUNIT_EXPECT_EQ(test, inflight_pace_packets(pace, now), 2U);
+	/* Two that leave together end it. */
+	now = leave_acks(test, 1, 99, now);
 	KUNIT_EXPECT_EQ(test, inflight_pace_packets(pace, now), 5U);
 }
 
@@ -136,6 +170,7 @@ static void pace_run_of_one_by_one(struct kunit *test)
 static struct kunit_case pace_cases[] = {
 	KUNIT_CASE(pace_one_by_one),
 	KUNIT_CASE(pace_of_other_rates),
+	KUNIT_CASE(pace_of_slow_devices),
 	KUNIT_CASE(pace_with_nobody_behind),
 	KUNIT_CASE(pace_with_an_aggregate),
 	KUNIT_CASE(pace_of_bytes),
