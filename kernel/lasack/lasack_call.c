@@ -13,10 +13,10 @@
  * and costs little. But it does begin below it: a flow that looks like a call may have had as much
  * as a large download, and a page must come before both.
  *
- * Where stations are served in runs, a call would also wait for the runs of all others before its
- * station's turn. So its packet may come out of turn, as may that of any flow that has had far less
- * than its station's others. They need not have packets now: a run may take all that a large
- * download has, and then the others' runs come.
+ * A call would also wait until its station is served: where there are runs, for those of all
+ * others, and if the station uploads, for as long as the upload's ACKs. So its packet may come out
+ * of turn, as may that of any flow that has had far less than its station's others. They need not
+ * have packets now: a run may take all that a large download has, and then the others' runs come.
  */
 #include <linux/minmax.h>
 #include "lasack/lasack_call.h"
@@ -94,7 +94,7 @@ static bool lasack_call_hurries(struct lasack_queue *q, const struct lasack_flow
 
 	if (q->decay.halflife || (rival && others < flow->account.sum))
 		return false;
-	if (others > flow->account.sum && others - flow->account.sum >= q->quantum)
+	if (others > flow->account.sum && others - flow->account.sum >= (q->quantum ?: LASACK_CALL_LESS))
 		return true;
 	return lasack_is_datagrams(flow) && lasack_is_call(q, flow);
 }
@@ -103,13 +103,13 @@ static bool lasack_call_hurries(struct lasack_queue *q, const struct lasack_flow
  * The flow has its first packet. Its station may be ahead by no more than a run has, so nobody
  * waits for longer than that.
  */
-void lasack_call_joined_run(struct lasack_queue *q, struct lasack_flow *flow)
+void lasack_call_joined_station(struct lasack_queue *q, struct lasack_flow *flow)
 {
 	struct lasack_station *station = lasack_station_at(q, flow);
 
 	if (station->ahead || !lasack_call_hurries(q, flow))
 		return;
-	station->ahead = q->quantum;
+	station->ahead = q->quantum ?: LASACK_CALL_AHEAD;
 	lasack_order_lowered(q, flow);
 }
 

@@ -360,7 +360,7 @@ struct lasack_flow *lasack_order_first(struct lasack_queue *q)
 	return least;
 }
 
-/* The @flow is served. Unless it is out of turn, its station's run goes on, or begins. */
+/* The @flow is served. If it is its turn, its station's run goes on or begins, and newcomers do. */
 static void lasack_order_note_station(struct lasack_queue *q, const struct lasack_flow *flow)
 {
 	struct lasack_station *station = lasack_station_at(q, flow);
@@ -369,7 +369,7 @@ static void lasack_order_note_station(struct lasack_queue *q, const struct lasac
 
 	if (q->shape.by_station)
 		lasack_level_note(q, &station->level, &flow->account);
-	if (!runs)
+	if (!runs && (in_turn || q->order.count == 1))
 		lasack_level_note(q, &q->level,
 				  q->shape.by_station ? &station->account : &flow->account);
 	station->ahead = 0;
