@@ -19,10 +19,11 @@
  * again, because a device can aggregate only what waits below. It aggregates if two packets were
  * freed at a time in the last second.
  *
- * If not even three long packets leave in 4 ms, as with 802.11b, then two are enough for a device
- * that sends one by one. Without this rule five ACKs would be below, or two of them behind a long
- * packet, and a call waits for all of them to win the air. Here it need not be seen that others
- * wait, and it is tried again only after ten seconds: where this is wrong, at 6.5 Mb/s, a packet
+ * If not even three long packets or thirteen short ones leave in 4 ms, as with 802.11b, then two are
+ * enough for a device that sends one by one. Without this rule five ACKs would be below, or two of
+ * them behind a long packet, and a call waits for all of them to win the air. Here it need not be
+ * seen that others wait. It is tried again after ten seconds, and at once if more leaves in 4 ms: a
+ * fast device with little to send looks slow. Where the rule is wrong, at 6.5 Mb/s, a long packet
  * that leaves alone takes an eighth longer.
  *
  * Pure arithmetic: no packet, no lock, no clock.
@@ -48,6 +49,7 @@
 #define INFLIGHT_ALONE_SHARE	8U	/* of what leaves in INFLIGHT_PACE_NS: 0.5 ms */
 #define INFLIGHT_ALONE_LEAST	4U	/* packets */
 #define INFLIGHT_SLOW_BYTES	(3U * 1514U)	/* in INFLIGHT_PACE_NS */
+#define INFLIGHT_SLOW_PACKETS	12U
 #define INFLIGHT_SLOW_NS	(10ULL * NSEC_PER_SEC)
 /* Two long aggregates: the first shares the hardware's queue with the last station's rest. */
 #define INFLIGHT_RUN_AGGREGATES	2U
@@ -61,7 +63,10 @@ u32 inflight_pace_bytes(const struct inflight_pace *pace)
 
 static bool inflight_pace_is_slow(const struct inflight_pace *pace)
 {
-	return inflight_pace_bytes(pace) < INFLIGHT_SLOW_BYTES;
+	u32 bytes = inflight_pace_bytes(pace);
+
+	return bytes && bytes < INFLIGHT_SLOW_BYTES &&
+	       max(pace->best_packets[0], pace->best_packets[1]) <= INFLIGHT_SLOW_PACKETS;
 }
 
 /* Return: the packets that may be below at most. */
@@ -132,6 +137,8 @@ static void inflight_pace_alone(struct inflight_pace *pace, u32 others, u64 now)
 {
 	bool slow = inflight_pace_is_slow(pace);
 
+	if (!slow && pace->alone_until > now + INFLIGHT_ALONE_NS)
+		pace->alone_until = 0;
 	if (now - pace->last < INFLIGHT_BATCH_GAP) {
 		pace->together = now;
 		pace->alone = 0;

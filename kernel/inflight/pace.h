@@ -18,7 +18,7 @@ struct inflight_pace {
 	u64	second;		/* ns: begin of this second */
 	u32	best_bytes[2];
 	u32	best_packets[2];
-	u32	alone;		/* packets that left one by one while others waited */
+	u32	alone;		/* packets that left one by one; see inflight_pace_alone() */
 	u64	together;	/* ns: when two were freed at a time last */
 	u64	alone_until;	/* ns: so long the device counts as one that sends one by one */
 };

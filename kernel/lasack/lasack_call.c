@@ -13,10 +13,10 @@
  * and costs little. But it does begin below it: a flow that looks like a call may have had as much
  * as a large download, and a page must come before both.
  *
- * A call would also wait until its station is served: where there are runs, for those of all
- * others, and if the station uploads, for as long as the upload's ACKs. So its packet may come out
- * of turn, as may that of any flow that has had far less than its station's others. They need not
- * have packets now: a run may take all that a large download has, and then the others' runs come.
+ * A call would also wait until its station is served: for the runs of all others, where there are
+ * runs, and as long as its ACKs wait, if the station uploads. So its packet may come out of turn, as
+ * may that of any flow that has had far less than its station's others. They need not have packets
+ * now: a run may take all that a large download has, and then the others' runs come.
  */
 #include <linux/minmax.h>
 #include "lasack/lasack_call.h"
@@ -100,8 +100,8 @@ static bool lasack_call_hurries(struct lasack_queue *q, const struct lasack_flow
 }
 
 /*
- * The flow has its first packet. Its station may be ahead by no more than a run has, so nobody
- * waits for longer than that.
+ * The flow has its first packet. Its station may be ahead by no more than a run has. So others wait
+ * for that much of each such station, once.
  */
 void lasack_call_joined_station(struct lasack_queue *q, struct lasack_flow *flow)
 {

@@ -25,8 +25,9 @@
 
 /*
  * Without a quantum: bytes that a station may be ahead of others for a packet that comes out of
- * turn, and that the packet's flow must have had less than its station's others. The ACKs of an
- * upload at 4 Mb/s wait until their station is 50 kB behind.
+ * turn, and that the packet's flow must have had less than its station's others. An upload is
+ * charged for its ACKs when they come. At 4 Mb/s with a target of 100 ms, that puts its station 50
+ * kB ahead of others, and it waits until they have had as much.
  */
 #define LASACK_CALL_AHEAD	(64U << 10)
 #define LASACK_CALL_LESS	(16U << 10)

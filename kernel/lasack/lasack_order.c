@@ -360,7 +360,7 @@ struct lasack_flow *lasack_order_first(struct lasack_queue *q)
 	return least;
 }
 
-/* The @flow is served. If it is its turn, its station's run goes on or begins, and newcomers do. */
+/* The @flow is served. Unless it is out of turn, its station's run goes on, or begins. */
 static void lasack_order_note_station(struct lasack_queue *q, const struct lasack_flow *flow)
 {
 	struct lasack_station *station = lasack_station_at(q, flow);
@@ -368,10 +368,10 @@ static void lasack_order_note_station(struct lasack_queue *q, const struct lasac
 	bool in_turn = runs ? q->run == station : !station->ahead;
 
 	if (q->shape.by_station)
-		lasack_level_note(q, &station->level, &flow->account);
-	if (!runs && (in_turn || q->order.count == 1))
-		lasack_level_note(q, &q->level,
-				  q->shape.by_station ? &station->account : &flow->account);
+		lasack_level_note(q, &station->level, &flow->account, flow->account.sum);
+	if (!runs)	/* nobody who waits is below the key, also of a station that is ahead */
+		lasack_level_note(q, &q->level, q->shape.by_station ? &station->account :
+				  &flow->account, lasack_station_key(q, station, flow));
 	station->ahead = 0;
 	if (!in_turn)
 		return;
@@ -398,7 +398,7 @@ struct lasack_flow *lasack_order_next(struct lasack_queue *q)
 	if (lasack_is_grouped(q))
 		lasack_order_note_station(q, flow);
 	else
-		lasack_level_note(q, &q->level, &flow->account);
+		lasack_level_note(q, &q->level, &flow->account, flow->account.sum);
 	return flow;
 }
 

@@ -133,14 +133,14 @@ static inline void lasack_level_advance(const struct lasack_queue *q, struct las
  * not count, or each would begin below the one before.
  */
 static inline void lasack_level_note(const struct lasack_queue *q, struct lasack_level *level,
-				     const struct lasack_account *account)
+				     const struct lasack_account *account, u64 sum)
 {
 	lasack_level_advance(q, level);
 	if (!account->credit) {
-		level->current_sum = account->sum;
+		level->current_sum = sum;
 		level->sparse = account->packets == 1;
 	}
-	level->high = max(level->high, account->sum);
+	level->high = max(level->high, sum);
 }
 
 /* A run under way has no more left. */

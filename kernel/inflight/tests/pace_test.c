@@ -75,7 +75,7 @@ static void pace_of_other_rates(struct kunit *test)
 static void pace_of_slow_devices(struct kunit *test)
 {
 	struct inflight_pace *pace = test->priv;
-	u64 now = leave(test, 5, 1600, 0, MS(1000));
+	u64 now = leave(test, 7, 1600, 0, MS(1000));	/* the third is the first of a known pace */
 
 	now = leave_acks(test, 26, 700, now);
 	KUNIT_EXPECT_EQ(test, inflight_pace_packets(pace, now), 5U);
@@ -90,6 +90,38 @@ static void pace_of_slow_devices(struct kunit *test)
 	/* Two that leave together end it. */
 	now = leave_acks(test, 1, 99, now);
 	KUNIT_EXPECT_EQ(test, inflight_pace_packets(pace, now), 5U);
+}
+
+/* A call over a fast device leaves one by one, too, and few bytes. Then a download begins. */
+static void pace_with_little_to_send(struct kunit *test)
+{
+	struct inflight_pace *pace = test->priv;
+	u64 now = MS(1000);
+	u32 i;
+
+	for (i = 0; i < 100; i++) {
+		now += MS(20);
+		inflight_pace_note(pace, now - US(200), 200, 1, 0, now);
+	}
+	now = leave(test, 32, FRAME, 1, now);
+	KUNIT_EXPECT_EQ(test, inflight_pace_packets(pace, now), 10U);
+}
+
+/* ACKs at 54 Mb/s are few bytes, but many packets. */
+static void pace_of_acks(struct kunit *test)
+{
+	u64 now = leave_acks(test, 500, 120, MS(1000));
+
+	KUNIT_EXPECT_GT(test, inflight_pace_packets(test->priv, now), 2U);
+}
+
+/* What was learnt of 802.11b does not last once the device is faster. */
+static void pace_of_a_device_that_speeds_up(struct kunit *test)
+{
+	u64 now = leave(test, 40, 1600, 0, MS(1000));
+
+	now = leave(test, 20, FRAME, 0, now);
+	KUNIT_EXPECT_EQ(test, inflight_pace_packets(test->priv, now), 10U);
 }
 
 /* Who sends a packet now and then has not shown that the device cannot aggregate. */
@@ -171,6 +203,9 @@ static struct kunit_case pace_cases[] = {
 	KUNIT_CASE(pace_one_by_one),
 	KUNIT_CASE(pace_of_other_rates),
 	KUNIT_CASE(pace_of_slow_devices),
+	KUNIT_CASE(pace_with_little_to_send),
+	KUNIT_CASE(pace_of_acks),
+	KUNIT_CASE(pace_of_a_device_that_speeds_up),
 	KUNIT_CASE(pace_with_nobody_behind),
 	KUNIT_CASE(pace_with_an_aggregate),
 	KUNIT_CASE(pace_of_bytes),

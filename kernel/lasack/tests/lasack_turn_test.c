@@ -106,12 +106,43 @@ static void who_comes_later_is_not_behind(struct kunit *test)
 			station_sum(test, OTHER) + 1000);
 }
 
+/*
+ * Three stations have had 200 packets each. Then each has a flow that gets little, so that whoever is
+ * served is out of turn, 100 times each. A newcomer does not begin where they were then.
+ */
+static void who_is_out_of_turn_is_known(struct kunit *test)
+{
+	const u32 large[] = { 1, 2, 4 }, little[] = { 9, 10, 12 };
+	u32 i, s;
+
+	test->priv = NULL;
+	lasack_test_reshape(test, (struct lasack_shape) { .by_station = true });
+	for (s = 0; s < 3; s++)
+		add_to(test, large[s], data(little[s], 1000), little[s]);
+	for (i = 0; i < 600; i++) {
+		add_to(test, large[i % 3], data(large[i % 3], 1000), 1);
+		serve(test);
+	}
+	while (serve(test))
+		;
+	for (i = 0; i < 300; i++) {
+		for (s = 0; s < 3; s++)
+			if (!known(test->priv, little[s])->account.packets)
+				add_to(test, large[s], data(little[s], 1000), little[s]);
+		serve(test);
+	}
+	add_to(test, 3, data(LATE, 1000), LATE);
+	KUNIT_EXPECT_GE(test, station_sum(test, LATE) + LASACK_CREDIT + LASACK_CALL_AHEAD + 2000,
+			station_sum(test, LARGE));
+}
+
 static struct kunit_case lasack_turn_test_cases[] = {
 	KUNIT_CASE(who_has_little_comes_at_once),
 	KUNIT_CASE(a_station_is_ahead_by_so_much),
 	KUNIT_CASE(who_has_as_much_waits),
 	KUNIT_CASE(who_has_little_gains_little),
 	KUNIT_CASE(who_comes_later_is_not_behind),
+	KUNIT_CASE(who_is_out_of_turn_is_known),
 	{}
 };
 
