@@ -19,12 +19,12 @@
  * again, because a device can aggregate only what waits below. It aggregates if two packets were
  * freed at a time in the last second.
  *
- * If not even three long packets or thirteen short ones leave in 4 ms, as with 802.11b, then two are
- * enough for a device that sends one by one. Without this rule five ACKs would be below, or two of
- * them behind a long packet, and a call waits for all of them to win the air. Here it need not be
- * seen that others wait. It is tried again after ten seconds, and at once if more leaves in 4 ms: a
- * fast device with little to send looks slow. Where the rule is wrong, at 6.5 Mb/s, a long packet
- * that leaves alone takes an eighth longer.
+ * If not even three long packets or thirteen short ones leave in 4 ms, as with 802.11b, then two
+ * are enough for a device that sends one by one. Without this rule five ACKs would be below, or
+ * two of them behind a long packet, and a call waits for all of them to win the air. Here it need
+ * not be seen that others wait. It is tried again after ten seconds, and at once if more leaves in
+ * 4 ms: a fast device with little to send looks slow. Where the rule is wrong, at 6.5 Mb/s, a long
+ * packet that leaves alone takes an eighth longer.
  *
  * Pure arithmetic: no packet, no lock, no clock.
  */

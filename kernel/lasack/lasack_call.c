@@ -14,9 +14,9 @@
  * as a large download, and a page must come before both.
  *
  * A call would also wait until its station is served: for the runs of all others, where there are
- * runs, and as long as its ACKs wait, if the station uploads. So its packet may come out of turn, as
- * may that of any flow that has had far less than its station's others. They need not have packets
- * now: a run may take all that a large download has, and then the others' runs come.
+ * runs, and as long as its ACKs wait, if the station uploads. So its packet may come out of turn,
+ * as may that of any flow that has had far less than its station's others. They need not have
+ * packets now: a run may take all that a large download has, and then the others' runs come.
  */
 #include <linux/minmax.h>
 #include "lasack/lasack_call.h"
@@ -91,10 +91,11 @@ static bool lasack_call_hurries(struct lasack_queue *q, const struct lasack_flow
 {
 	const struct lasack_flow *rival = lasack_call_rival(q, flow);
 	u64 others = rival ? rival->account.sum : lasack_flow_level(q, flow)->high;
+	u32 less = q->quantum ?: LASACK_CALL_LESS;
 
 	if (q->decay.halflife || (rival && others < flow->account.sum))
 		return false;
-	if (others > flow->account.sum && others - flow->account.sum >= (q->quantum ?: LASACK_CALL_LESS))
+	if (others > flow->account.sum && others - flow->account.sum >= less)
 		return true;
 	return lasack_is_datagrams(flow) && lasack_is_call(q, flow);
 }

@@ -378,8 +378,8 @@ static void who_comes_later_is_not_behind(struct kunit *test)
 }
 
 /*
- * Three stations have had 200 packets each. Then each has a flow that gets little, so that whoever is
- * served is out of turn, 100 times each. A newcomer does not begin where they were then.
+ * Three stations have had 200 packets each. Then each has a flow that gets little, so that whoever
+ * is served is out of turn, 100 times each. A newcomer does not begin where they were then.
  */
 static void who_is_out_of_turn_is_known(struct kunit *test)
 {
