@@ -129,8 +129,9 @@ static inline void lasack_level_advance(const struct lasack_queue *q, struct las
 }
 
 /*
- * Who has this @account is served. Newcomers begin below the sum that was served last: theirs do
- * not count, or each would begin below the one before.
+ * Who has this @account is served, by @sum: its own, or a lesser one out of turn. Newcomers begin
+ * below the sum that was served last: theirs do not count, or each would begin below the one
+ * before.
  */
 static inline void lasack_level_note(const struct lasack_queue *q, struct lasack_level *level,
 				     const struct lasack_account *account, u64 sum)
