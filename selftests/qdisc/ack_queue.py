@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""What becomes of ACKs that `ackwrr weights auto` has no room for.
+"""What becomes of ACKs in `ackwrr weights auto`: where they wait, and which have no room.
 
 Principle: an ACK says all that the older ones of its connection said, and nobody sends it again.
 So the newest one must always get through, in order, whoever else floods the queue; a
-connection's only ACK must never be the one that goes.
+connection's only ACK must never be the one that goes. A SYN-ACK says how the windows in the ACKs
+behind it are to be read (RFC 7323, 2.2). Who may bound these has to see it.
 
 Run by watched.sh inside a lab kernel, where the modules are loaded:
 
@@ -14,8 +15,10 @@ Run by watched.sh inside a lab kernel, where the modules are loaded:
 from __future__ import annotations
 
 import contextlib
+import re
 import socket
 import struct
+import subprocess
 import sys
 import time
 from collections import defaultdict
@@ -29,7 +32,7 @@ import lab_network
 from ktap import Ktap
 from lab_network import DEVICE, Broken, tc
 from rtnetlink import Rtnetlink
-from traffic import ACK, SO_SNDBUFFORCE, ethernet, ipv4
+from traffic import ACK, FIN, PSH, RST, SO_SNDBUFFORCE, SYN, ethernet, ipv4, tcp
 
 RATE = "60kbit"  # a frame of 54 bytes each 7 ms
 ETH_P_ALL = 3
@@ -57,9 +60,13 @@ class Link:
         self._receiver.settimeout(1.0)
 
     def send(self, flow: int, number: int) -> None:
-        """One ACK; the device is never stopped, so it is given to the discipline at once."""
+        """One ACK."""
+        self.frame(ack_frame(flow, number))
+
+    def frame(self, frame: bytes) -> None:
+        """The device is never stopped, so the discipline gets it at once."""
         with contextlib.suppress(OSError):  # refused: what comes out will tell
-            self._sender.send(ack_frame(flow, number), socket.MSG_DONTWAIT)
+            self._sender.send(frame, socket.MSG_DONTWAIT)
 
     def received(self, seconds: float) -> dict[int, list[int]]:
         """By connection, the numbers that came, until nothing comes for a second."""
@@ -137,9 +144,38 @@ def others_keep_theirs(link: Link) -> None:
         expect_newest(came, flow, 1)
 
 
+def packets_by_class() -> list[int]:
+    """Those that each class of the root has sent."""
+    words = ("tc", "-s", "class", "show", "dev", DEVICE)
+    shown = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    return [int(count) for count in re.findall(r"Sent \d+ bytes (\d+) pkt", shown)]
+
+
+def the_class_of_each(link: Link) -> None:
+    """ACKs without data are class :2. A SYN-ACK is, too, if ackwrr's FIFO is not what it gets."""
+    segments = ((ACK, 0), (ACK, 500), (ACK | PSH, 500), (ACK | FIN, 0), (RST, 0), (SYN, 0))
+    accepts = ((SYN | ACK, 0), (SYN | ACK, 500))  # the second has data: Fast Open, RFC 7413
+    for child, expected in (("", [7, 1]), ("pfifo", [6, 2])):
+        tc(f"qdisc replace dev {DEVICE} root handle 1: ackwrr weights auto")
+        if child:
+            tc(f"qdisc add dev {DEVICE} parent 1:2 {child}")
+        before = packets_by_class()
+        for flags, length in (*segments, *accepts):
+            link.frame(ethernet(1, 0x0800, ipv4(1, 6, tcp(1, 1, flags, length))))
+        link.received(DRAIN_S)
+        sent = [after - was for after, was in zip(packets_by_class(), before, strict=True)]
+        if sent != expected:
+            raise Broken(f"class :2 has {child or 'its FIFO'}: {sent}, expected {expected}")
+
+
 def main(_: Sequence[str]) -> int:
     """Each case, one KTAP line. Exit status: 1 if one of them failed."""
-    cases: list[Callable[[Link], None]] = [a_smaller_limit, the_newest_stays, others_keep_theirs]
+    cases: list[Callable[[Link], None]] = [
+        a_smaller_limit,
+        the_newest_stays,
+        others_keep_theirs,
+        the_class_of_each,
+    ]
     ifindex = lab_network.build(RATE)
     # With little credit, so that what is sent at once waits above.
     tc(f"qdisc replace dev out root tbf rate {RATE} burst 200 limit 100m")
