@@ -181,9 +181,13 @@ def queue_words(device: str, queue: AccessPoint | Stations) -> list[list[str]]:
         bound, where = [[*replace, "root", "handle", "1:", *limit]], ["parent", "1:1"]
     handle = ["handle", "2:"] if queue.qdisc != "noqueue" else []
     scheduler = [*replace, *where, *handle, *shlex.split(queue.qdisc)]
-    if not isinstance(queue, AccessPoint) or not queue.child:
-        return [*bound, scheduler]
-    return [*bound, scheduler, [*replace, "parent", "2:1", *shlex.split(queue.child)]]
+    children = (queue.child, queue.ack_child) if isinstance(queue, AccessPoint) else ()
+    attached = [
+        [*replace, "parent", f"2:{minor}", *shlex.split(child)]
+        for minor, child in enumerate(children, 1)
+        if child
+    ]
+    return [*bound, scheduler, *attached]
 
 
 def mib_counters(text: str) -> dict[str, int]:

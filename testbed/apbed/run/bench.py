@@ -143,7 +143,7 @@ def find(version: str, backend: Backend = LAB) -> Bench:
 
 def _queues(plan: Plan) -> set[str]:
     """The queue disciplines of a plan, by tc's words."""
-    queues = (plan.ap.qdisc, plan.ap.child, plan.station.qdisc)
+    queues = (plan.ap.qdisc, plan.ap.child, plan.ap.ack_child, plan.station.qdisc)
     words = {shlex.split(queue)[0] for queue in queues if queue}
     return words | ({"inflight"} if plan.ap.inflight or plan.station.inflight else set())
 

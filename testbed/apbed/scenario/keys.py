@@ -84,6 +84,7 @@ KEYS: dict[str, Key] = {
     "medium.record": Key(bool, False),
     "ap.qdisc": Key(str),
     "ap.child": Key(str, ""),
+    "ap.ack_child": Key(str, ""),
     "ap.inflight": Key(int, 0, 0, 1000, words=("auto",)),
     "ap.stall_ms": Key(int, 100, 10, 60000),
     "ap.radio": Key(str, "direct", choices=("direct", "queues")),

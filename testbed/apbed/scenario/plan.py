@@ -51,6 +51,7 @@ class AccessPoint:
     tx_status_delay_ms: float  # TX statuses come so late
     security: str = "open"  # or "wpa2": CCMP with a passphrase
     child: str = ""  # the queue discipline of class :1 of `qdisc`; "": the one it has by itself
+    ack_child: str = ""  # that of class :2, which in ackwrr is ACKs
 
 
 @dataclass(frozen=True)

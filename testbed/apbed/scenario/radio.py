@@ -85,10 +85,11 @@ def check_queues(role: str, values: Mapping[str, Any]) -> None:
         raise ApbedError(
             f"{role}.inflight = {inflight}: expected 0 with noqueue, which holds nothing back"
         )
-    if role == "ap" and values["ap.child"]:
-        raise ApbedError(
-            f"ap.child = {values['ap.child']!r}: expected none with noqueue, which has no classes"
-        )
+    for key in ("ap.child", "ap.ack_child") if role == "ap" else ():
+        if values[key]:
+            raise ApbedError(
+                f"{key} = {values[key]!r}: expected none with noqueue, which has no classes"
+            )
 
 
 def check_idle(

@@ -146,6 +146,10 @@ QUEUES = ("ap.radio=queues", "station.radio=queues")
             "ap.child = 'lasack': expected none with noqueue, which has no classes",
         ),
         (
+            [*QUEUES, "ap.qdisc=noqueue", "ap.ack_child=lasack"],
+            "ap.ack_child = 'lasack': expected none with noqueue, which has no classes",
+        ),
+        (
             [*QUEUES, "station.qdisc=noqueue"],
             "station.inflight = 1: expected 0 with noqueue, which holds nothing back",
         ),
@@ -438,11 +442,16 @@ def test_the_stall_time_is_the_roles_own(tmp_path: Path) -> None:
     assert bound[-2:] == ["stall", "100ms"]
 
 
-def test_the_first_class_has_a_queue_of_its_own(tmp_path: Path) -> None:
-    settings = ("ap.inflight=0", "ap.qdisc=ackwrr weights auto", "ap.child=lasack limit 9")
+def test_classes_have_queues_of_their_own(tmp_path: Path) -> None:
+    settings = ["ap.inflight=0", "ap.qdisc=ackwrr weights auto", "ap.child=lasack limit 9"]
     (run,) = load(tmp_path, CELL, *settings).runs
     replace = ["tc", "qdisc", "replace", "dev", "wlan0"]
     assert queue_words("wlan0", run.plan.ap) == [
         [*replace, "root", "handle", "2:", "ackwrr", "weights", "auto"],
         [*replace, "parent", "2:1", "lasack", "limit", "9"],
+    ]
+    (run,) = load(tmp_path, CELL, *settings, "ap.ack_child=pfifo").runs
+    assert queue_words("wlan0", run.plan.ap)[1:] == [
+        [*replace, "parent", "2:1", "lasack", "limit", "9"],
+        [*replace, "parent", "2:2", "pfifo"],
     ]
