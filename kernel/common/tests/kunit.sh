@@ -11,7 +11,8 @@
 
 set -u
 failed=0
-dir=$1
+sources=$(dirname "$0")/../..
+dir=${1%/}
 only=${2:-*}
 [ $# -lt 2 ] || shift
 shift
@@ -27,6 +28,8 @@ loaded=test_parameters
 # shellcheck disable=SC2231 # may be a pattern
 for module in "$dir"/*/tests/${only}_test.ko; do
 	suite=$(basename "$module" .ko)
+	source=${module#"$dir"/}
+	[ -e "$sources/${source%.ko}.c" ] || continue # built before it was removed
 	mark="kunit.sh: $suite $$"
 	echo "$mark" > /dev/kmsg
 	if ! insmod "$module"; then
