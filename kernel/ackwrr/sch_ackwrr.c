@@ -69,19 +69,6 @@ static int ackwrr_chosen_class(struct sk_buff *skb, struct Qdisc *sch, int *ret)
 	return minor - 1;
 }
 
-/*
- * The class of a packet for which nothing else says one. A SYN-ACK says how the windows in later
- * ACKs are to be read. A queue discipline for ACKs can bound uploads only if it sees that.
- */
-static int ackwrr_own_class(const struct ackwrr_sched_data *q, const struct tcp_segment *seg)
-{
-	bool accepts = seg->syn && seg->ack && !seg->payload;
-
-	if (seg->pure_ack || (accepts && !q->classes[ACKWRR_ACK].own_child))
-		return ACKWRR_ACK;
-	return ACKWRR_DATA;
-}
-
 /* @flow is the packet's connection, or NULL. Return: NET_XMIT_*, as Qdisc_ops.enqueue. */
 static int ackwrr_enqueue_segment(struct sk_buff *skb, struct Qdisc *sch,
 				  struct ackwrr_flow *flow, const struct tcp_segment *seg,
@@ -98,7 +85,7 @@ static int ackwrr_enqueue_segment(struct sk_buff *skb, struct Qdisc *sch,
 		return ret;
 	}
 	if (class < 0)
-		class = ackwrr_own_class(q, seg);
+		class = seg->pure_ack ? ACKWRR_ACK : ACKWRR_DATA;
 
 	if (q->classes[class].own_child)
 		return ackwrr_fifo_enqueue(skb, sch, class, flow, seg, to_free);

@@ -16,8 +16,9 @@
  *   drop one of them, it is the other end that is told: lasack_observe.c.
  *
  * An ACK's window is changed only if the packet that accepted the connection was the first of it
- * that came here (its scale is only there), if it was not signed (RFC 2385, RFC 5925), and if the
- * ACK is near the position (lasack_ack.c). If the position proves wrong, the scale may be, too.
+ * that came here, or came to another queue (lasack_scale.c), because its scale is only there; if it
+ * was not signed (RFC 2385, RFC 5925), and if the ACK is near the position (lasack_ack.c). If the
+ * position proves wrong, the scale may be, too.
  *
  * Few flows have packets at a time. So there is a state for one flow of four. If a flow needs one,
  * it takes that of a flow that has no packets, going round. That one begins anew when it comes
@@ -39,6 +40,7 @@
 #include "common/tcp_segment.h"
 #include "lasack/lasack_aqm.h"
 #include "lasack/lasack_observe.h"
+#include "lasack/lasack_scale.h"
 #include "lasack/lasack_state.h"
 
 /* Bytes that an ACK acknowledges at most when others gave way to it. */
@@ -60,8 +62,6 @@
 #define LASACK_AQM_TOLD		4096U
 /* 1 / sqrt of it, as CoDel has it. */
 #define LASACK_AQM_TOLD_STEP	(1U << (REC_INV_SQRT_BITS - 6))
-/* RFC 5925; older kernels do not name it. */
-#define LASACK_TCPOPT_AO	29
 /* NOP, NOP, timestamps, their length: the options of an ACK that says nothing else. */
 #define LASACK_TIMESTAMPS	0x0101080aU
 
@@ -187,32 +187,13 @@ void lasack_aqm_forget(struct lasack_queue *q, const struct lasack_flow *flow)
 	*lasack_aqm_of(q, flow) = (struct lasack_aqm_flow) {};
 }
 
-/* What was known of the connection may be forged. */
+/* What was known of the connection may be forged, or of an earlier one if it was told here. */
 void lasack_aqm_give_up(struct lasack_queue *q, const struct lasack_flow *flow)
 {
-	lasack_aqm_of(q, flow)->scale.unclear = 1;
-}
-
-/* Return: the shift that the options of a SYN give (0 if none), or -1: leave the packets alone. */
-static int lasack_aqm_shift(const u8 *option, u32 length)
-{
-	int shift = 0;
-	u32 at = 0;
-
-	while (at < length && option[at] != TCPOPT_EOL) {
-		if (option[at] == TCPOPT_NOP) {
-			at++;
-			continue;
-		}
-		if (at + 1 >= length || option[at + 1] < 2 || at + option[at + 1] > length)
-			return -1;
-		if (option[at] == TCPOPT_MD5SIG || option[at] == LASACK_TCPOPT_AO)
-			return -1;
-		if (option[at] == TCPOPT_WINDOW && option[at + 1] == TCPOLEN_WINDOW)
-			shift = option[at + 2];
-		at += option[at + 1];
-	}
-	return shift;
+	if (lasack_aqm_of(q, flow)->scale.told)
+		lasack_aqm_forget(q, flow);
+	else
+		lasack_aqm_of(q, flow)->scale.unclear = 1;
 }
 
 /**
@@ -239,7 +220,8 @@ void lasack_aqm_accepted(struct lasack_queue *q, const struct lasack_flow *flow,
 	    skb_copy_bits(skb, seg->transport + sizeof(*th), option, length))
 		scale->unclear = 1;
 	else
-		lasack_window_open(scale, seg->reversed, lasack_aqm_shift(option, length));
+		lasack_window_open(scale, seg->reversed, lasack_scale_shift(option, length));
+	lasack_scale_note(skb->dev, &seg->key, *scale);
 }
 
 /* Does an ACK of the same kind behind this one say all that it says? It has no D-SACK, no ECE. */
@@ -304,19 +286,22 @@ static int lasack_aqm_write(struct sk_buff *skb, u32 transport, u16 window)
 static void lasack_aqm_limit(struct lasack_queue *q, struct lasack_flow *flow,
 			     const struct tcp_segment *seg, u32 waited)
 {
-	const struct lasack_window_scale scale = lasack_aqm_of(q, flow)->scale;
+	struct lasack_window_scale *scale = &lasack_aqm_of(q, flow)->scale;
 	struct lasack_window_ack ack = {
 		.now = q->now >> LASACK_ARRIVAL_SHIFT, .seq = seg->ack_seq, .waited = waited,
-		.behind = flow->last_ack[0] - seg->ack_seq, .shift = scale.shift,
+		.behind = flow->last_ack[0] - seg->ack_seq,
 	};
 	struct lasack_aqm_state *state;
 	const struct tcphdr *th;
 	struct tcphdr _th;
 	u16 window;
 
-	if (!scale.known || scale.unclear || flow->ack_reversed != seg->reversed ||
-	    scale.reversed != seg->reversed || ack.behind > LASACK_WINDOW)
+	if (!scale->known && !scale->unclear)
+		*scale = lasack_scale_find(flow->head->dev, &flow->entry.key);
+	if (!scale->known || scale->unclear || flow->ack_reversed != seg->reversed ||
+	    scale->reversed != seg->reversed || ack.behind > LASACK_WINDOW)
 		return;
+	ack.shift = scale->shift;
 	th = skb_header_pointer(flow->head, seg->transport, sizeof(_th), &_th);
 	if (!th)
 		return;

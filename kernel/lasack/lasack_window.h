@@ -10,7 +10,8 @@ struct lasack_window_scale {
 	u8	shift:4,	/* of the window (RFC 7323, 2.2) */
 		known:1,	/* the shift is */
 		unclear:1,	/* whether it is that will never be known */
-		reversed:1;	/* the receiver's packets are */
+		reversed:1,	/* the receiver's packets are */
+		told:1;		/* by the queue that the packet with the scale passed */
 };
 
 /* Times are in units of 2^10 ns, modulo 2^32, as a packet's time of arrival. */

@@ -223,6 +223,7 @@ static inline u32 lowered(struct kunit *test, struct frame like, u32 from, u32 c
 
 static inline int lasack_aqm_test_init(struct kunit *test)
 {
+	memset(lasack_scales, 0, sizeof(lasack_scales));
 	test->priv = NULL;
 	lasack_test_reshape(test, (struct lasack_shape) { .aqm = true });
 	lasack_aqm_set(((struct lasack_queue *)test->priv)->aqm, TARGET, 1514);

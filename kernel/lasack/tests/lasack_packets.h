@@ -23,6 +23,7 @@
 #include "lasack/lasack_queue.c"
 #include "lasack/airtime/lasack_rates.c"
 #include "lasack/lasack_rebuild.c"
+#include "lasack/lasack_scale.c"
 #include "lasack/lasack_station.c"
 #include "lasack/lasack_sum.c"
 #include "lasack/lasack_tournament.c"
