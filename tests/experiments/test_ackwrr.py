@@ -67,10 +67,10 @@ def test_with_lasack_below_it_downloads_count_and_a_probe_is_quick(tmp_path: Pat
         "mix=dl8-ul2",
         "seed=1",
         "duration_s=20",
-        'case=["ackwrr auto lasack", "mac80211 airtime AQL"]',
+        'case=["ackwrr auto lasack both", "mac80211 airtime AQL"]',
     )
     assert len(runs) == 6
-    ours = by_delay(runs, "ackwrr auto lasack")
+    ours = by_delay(runs, "ackwrr auto lasack both")
     for delay, theirs in by_delay(runs, "mac80211 airtime AQL").items():
         assert RATIO[0] <= ours[delay]["ratio_down_up"] <= RATIO[1]
         assert ours[delay]["jain"] >= JAIN_WITH_LASACK
@@ -79,7 +79,7 @@ def test_with_lasack_below_it_downloads_count_and_a_probe_is_quick(tmp_path: Pat
 
 def test_with_lasack_below_it_uploads_are_bounded_on_80211n(tmp_path: Path) -> None:
     """In ackwrr's own FIFO of ACKs windows grow to seconds, and uploads send in bursts."""
-    settings = ('mix="dl2-ul8"', "seed=1", "duration_s=20", 'case=["ackwrr auto lasack"]')
+    settings = ('mix="dl2-ul8"', "seed=1", "duration_s=20", 'case=["ackwrr auto lasack both"]')
     runs = carried_out("every-mix-ht20", tmp_path, *settings)
     assert len(runs) == 3
     for run in runs:
