@@ -90,7 +90,7 @@ static u64 lasack_scale_of(u64 hash, u32 now)
 	u32 second = FIELD_GET(LASACK_SCALE_SECOND, known);
 
 	if (!(known & LASACK_SCALE_USED) || (known ^ hash) & LASACK_SCALE_TAG ||
-	    ((now - second) & FIELD_MAX(LASACK_SCALE_SECOND)) > LASACK_SCALE_AGE)
+	    ((now - second) & FIELD_MAX(LASACK_SCALE_SECOND)) > 100 * LASACK_SCALE_AGE)
 		return 0;
 	return known;
 }
