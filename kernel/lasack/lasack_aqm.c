@@ -40,7 +40,7 @@
 #include "common/tcp_segment.h"
 #include "lasack/lasack_aqm.h"
 #include "lasack/lasack_observe.h"
-#include "lasack/lasack_scale.h"
+#include "lasack/window/lasack_scale.h"
 #include "lasack/lasack_state.h"
 
 /* Bytes that an ACK acknowledges at most when others gave way to it. */

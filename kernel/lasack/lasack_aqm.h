@@ -7,7 +7,7 @@
 #include <linux/types.h>
 #include <net/codel.h>
 #include "lasack/lasack_flow.h"
-#include "lasack/lasack_window.h"
+#include "lasack/window/lasack_window.h"
 
 struct lasack_queue;
 struct net_device;

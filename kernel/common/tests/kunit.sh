@@ -25,8 +25,7 @@ fi
 echo "KTAP version 1"
 insmod "$dir/common/tests/test_parameters.ko" "$@"
 loaded=test_parameters
-# shellcheck disable=SC2231 # may be a pattern
-for module in "$dir"/*/tests/${only}_test.ko; do
+for module in $(find "$dir" -path '*/tests/*' -name "${only}_test.ko" | sort); do
 	suite=$(basename "$module" .ko)
 	source=${module#"$dir"/}
 	[ -e "$sources/${source%.ko}.c" ] || continue # built before it was removed

@@ -3,7 +3,7 @@
 #ifndef LASACK_SCALE_H
 #define LASACK_SCALE_H
 
-#include "lasack/lasack_window.h"
+#include "lasack/window/lasack_window.h"
 
 struct net_device;
 struct segment_key;

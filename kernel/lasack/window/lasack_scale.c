@@ -23,7 +23,7 @@
 #include <linux/siphash.h>
 #include <net/tcp.h>
 #include "common/tcp_segment.h"
-#include "lasack/lasack_scale.h"
+#include "lasack/window/lasack_scale.h"
 
 #define LASACK_SCALE_BITS	12	/* of the number of connections: 32 KiB */
 #define LASACK_SCALE_AGE	300U	/* s: as long as lasack remembers a flow that is silent */
@@ -90,7 +90,7 @@ static u64 lasack_scale_of(u64 hash, u32 now)
 	u32 second = FIELD_GET(LASACK_SCALE_SECOND, known);
 
 	if (!(known & LASACK_SCALE_USED) || (known ^ hash) & LASACK_SCALE_TAG ||
-	    ((now - second) & FIELD_MAX(LASACK_SCALE_SECOND)) > 100 * LASACK_SCALE_AGE)
+	    ((now - second) & FIELD_MAX(LASACK_SCALE_SECOND)) > LASACK_SCALE_AGE)
 		return 0;
 	return known;
 }

@@ -7,7 +7,7 @@
  */
 #include <kunit/test.h>
 #include <linux/module.h>
-#include "lasack/lasack_window.c"
+#include "lasack/window/lasack_window.c"
 
 #define SEGMENT		1448U
 #define LEAST		8192U

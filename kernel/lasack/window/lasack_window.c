@@ -35,7 +35,7 @@
 #include <linux/limits.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
-#include "lasack/lasack_window.h"
+#include "lasack/window/lasack_window.h"
 
 #define LASACK_WINDOW_SHIFT_MAX	14	/* RFC 7323, 2.3 */
 /* When it is limited first: so much more than what waiting ACKs acknowledge. */
