@@ -187,7 +187,7 @@ void lasack_aqm_forget(struct lasack_queue *q, const struct lasack_flow *flow)
 	*lasack_aqm_of(q, flow) = (struct lasack_aqm_flow) {};
 }
 
-/* What was known of the connection may be forged, or of an earlier one if it was told here. */
+/* What is known may be forged. If it was asked for, it may be another connection: ask again. */
 void lasack_aqm_give_up(struct lasack_queue *q, const struct lasack_flow *flow)
 {
 	if (lasack_aqm_of(q, flow)->scale.told)
@@ -221,7 +221,7 @@ void lasack_aqm_accepted(struct lasack_queue *q, const struct lasack_flow *flow,
 		scale->unclear = 1;
 	else
 		lasack_window_open(scale, seg->reversed, lasack_scale_shift(option, length));
-	lasack_scale_note(skb->dev, &seg->key, *scale);
+	lasack_scale_note(skb->dev, &seg->key, seg->ack_seq, *scale);
 }
 
 /* Does an ACK of the same kind behind this one say all that it says? It has no D-SACK, no ECE. */
@@ -296,8 +296,8 @@ static void lasack_aqm_limit(struct lasack_queue *q, struct lasack_flow *flow,
 	struct tcphdr _th;
 	u16 window;
 
-	if (!scale->known && !scale->unclear)
-		*scale = lasack_scale_find(flow->head->dev, &flow->entry.key);
+	if (!scale->known && !scale->unclear && !flow->shared)
+		*scale = lasack_scale_find(flow->head->dev, &flow->entry.key, ack.seq);
 	if (!scale->known || scale->unclear || flow->ack_reversed != seg->reversed ||
 	    scale->reversed != seg->reversed || ack.behind > LASACK_WINDOW)
 		return;

@@ -41,6 +41,10 @@ for module in $(find "$dir" -path '*/tests/*' -name "${only}_test.ko" | sort); d
 	echo "$said" | grep -q '^ok [0-9]' || failed=1
 	loaded="$suite $loaded"
 done
+if [ "$loaded" = test_parameters ]; then
+	echo "not ok 1 no suite is called $only"
+	failed=1
+fi
 # Not before: on ARCH=um KASAN keeps the red zones of an unloaded module's data
 # and sees the next module's image written over them.
 for suite in $loaded; do

@@ -7,10 +7,13 @@
  * one: it is no ACK, and must not wait behind them. So the queue that it passes notes the scale
  * here, and a queue that knows nothing of a connection looks here once.
  *
- * One place for each hash, without a lock: the newest connection takes the place of an older one,
- * whose windows then stay as they are. If two such packets of a connection differ, one may be
- * forged, and nobody knows which. What is older than LASACK_SCALE_AGE may be of an earlier
- * connection with the same ports.
+ * A packet may be forged, and a scale that is wrong makes a window tiny. So what is noted is found
+ * only by who asks with an ACK number near that of the packet, soon after the connection began: who
+ * forges one does not know that number. If two packets with the same number differ, nobody knows
+ * which is real. What is older than LASACK_SCALE_AGE may be of an earlier connection.
+ *
+ * One place for each hash: the newest connection takes that of an older one. If nobody had asked for
+ * that yet, its windows stay as they are.
  *
  * Nothing here belongs to a device, so nothing has to be forgotten when one goes: its address is
  * only hashed.
@@ -26,15 +29,18 @@
 #include "lasack/window/lasack_scale.h"
 
 #define LASACK_SCALE_BITS	12	/* of the number of connections: 32 KiB */
-#define LASACK_SCALE_AGE	300U	/* s: as long as lasack remembers a flow that is silent */
+#define LASACK_SCALE_AGE	300U	/* s: as long as lasack remembers a silent flow by default */
+#define LASACK_SCALE_NEAR	(1U << 20)	/* bytes from the first ACK number */
 
 /* In one word, so that it is read and written at once. */
 #define LASACK_SCALE_SHIFT	GENMASK_ULL(3, 0)
 #define LASACK_SCALE_REVERSED	BIT_ULL(4)
 #define LASACK_SCALE_UNCLEAR	BIT_ULL(5)
 #define LASACK_SCALE_USED	BIT_ULL(6)
-#define LASACK_SCALE_SECOND	GENMASK_ULL(31, 8)	/* when it was noted, modulo 2^24 */
-#define LASACK_SCALE_TAG	GENMASK_ULL(63, 32)	/* of the connection's hash */
+#define LASACK_SCALE_SECOND	GENMASK_ULL(23, 8)	/* when it was noted, modulo 2^16 */
+#define LASACK_SCALE_ACK	GENMASK_ULL(43, 24)	/* the ACK number, in units of 2^12 */
+#define LASACK_SCALE_ACK_UNIT	12
+#define LASACK_SCALE_TAG	GENMASK_ULL(63, 44)	/* of the connection's hash */
 #define LASACK_SCALE_WHAT	(LASACK_SCALE_SHIFT | LASACK_SCALE_REVERSED)
 
 /* RFC 5925; older kernels do not name it. */
@@ -95,10 +101,13 @@ static u64 lasack_scale_of(u64 hash, u32 now)
 	return known;
 }
 
-static void lasack_scale_note_at(u64 hash, struct lasack_window_scale scale, u32 now)
+static void lasack_scale_note_at(u64 hash, u32 ack_seq, struct lasack_window_scale scale, u32 now)
 {
 	u64 known = lasack_scale_of(hash, now), what;
+	u64 ack = FIELD_PREP(LASACK_SCALE_ACK, ack_seq >> LASACK_SCALE_ACK_UNIT);
 
+	if ((known & LASACK_SCALE_ACK) != ack)
+		known = 0;
 	what = FIELD_PREP(LASACK_SCALE_SHIFT, scale.shift) |
 	       FIELD_PREP(LASACK_SCALE_REVERSED, scale.reversed);
 	if (scale.unclear || (known && ((known ^ what) & LASACK_SCALE_WHAT)))
@@ -106,27 +115,29 @@ static void lasack_scale_note_at(u64 hash, struct lasack_window_scale scale, u32
 	what |= known & LASACK_SCALE_UNCLEAR;
 	atomic64_set(lasack_scale_place(hash), (hash & LASACK_SCALE_TAG) | LASACK_SCALE_USED |
 		     FIELD_PREP(LASACK_SCALE_SECOND,
-				now & FIELD_MAX(LASACK_SCALE_SECOND)) | what);
+				now & FIELD_MAX(LASACK_SCALE_SECOND)) | ack | what);
 }
 
 /**
  * lasack_scale_note() - a connection was accepted
  * @dev: where its packets go
  * @key: of the connection
- * @scale: what the packet that accepts it says
+ * @ack_seq: of the packet that accepts it
+ * @scale: what that packet says
  */
-void lasack_scale_note(const struct net_device *dev, const struct segment_key *key,
+void lasack_scale_note(const struct net_device *dev, const struct segment_key *key, u32 ack_seq,
 		       struct lasack_window_scale scale)
 {
-	lasack_scale_note_at(lasack_scale_hash(dev, key), scale, ktime_get_seconds());
+	lasack_scale_note_at(lasack_scale_hash(dev, key), ack_seq, scale, ktime_get_seconds());
 }
 
-static struct lasack_window_scale lasack_scale_find_at(u64 hash, u32 now)
+static struct lasack_window_scale lasack_scale_find_at(u64 hash, u32 ack_seq, u32 now)
 {
 	u64 known = lasack_scale_of(hash, now);
+	u32 first = FIELD_GET(LASACK_SCALE_ACK, known) << LASACK_SCALE_ACK_UNIT;
 
-	if (!known || known & LASACK_SCALE_UNCLEAR)
-		return (struct lasack_window_scale) { .unclear = 1 };
+	if (!known || known & LASACK_SCALE_UNCLEAR || ack_seq - first > LASACK_SCALE_NEAR)
+		return (struct lasack_window_scale) { .unclear = 1, .told = 1 };
 	return (struct lasack_window_scale) {
 		.shift = FIELD_GET(LASACK_SCALE_SHIFT, known),
 		.reversed = !!(known & LASACK_SCALE_REVERSED),
@@ -139,11 +150,12 @@ static struct lasack_window_scale lasack_scale_find_at(u64 hash, u32 now)
  * lasack_scale_find() - what was noted of a connection
  * @dev: where its packets go
  * @key: of the connection
+ * @ack_seq: of its first ACK here
  *
- * Return: how its windows are to be read; unclear if nothing was noted.
+ * Return: how its windows are to be read; unclear if nothing was noted, or of another connection.
  */
 struct lasack_window_scale lasack_scale_find(const struct net_device *dev,
-					     const struct segment_key *key)
+					     const struct segment_key *key, u32 ack_seq)
 {
-	return lasack_scale_find_at(lasack_scale_hash(dev, key), ktime_get_seconds());
+	return lasack_scale_find_at(lasack_scale_hash(dev, key), ack_seq, ktime_get_seconds());
 }

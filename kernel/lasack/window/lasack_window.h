@@ -11,7 +11,7 @@ struct lasack_window_scale {
 		known:1,	/* the shift is */
 		unclear:1,	/* whether it is that will never be known */
 		reversed:1,	/* the receiver's packets are */
-		told:1;		/* by the queue that the packet with the scale passed */
+		told:1;		/* lasack_scale.c was asked */
 };
 
 /* Times are in units of 2^10 ns, modulo 2^32, as a packet's time of arrival. */

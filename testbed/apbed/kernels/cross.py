@@ -62,7 +62,7 @@ def kunit(arch: str, tree: Path, limit_s: float) -> int:
 
 
 def _suites(modules: Path) -> list[str]:
-    found = sorted(modules.glob("*/tests/*_test.ko"))
+    found = sorted(modules.glob("**/tests/*_test.ko"))
     return [str(path.relative_to(modules)) for path in found]
 
 
