@@ -12,8 +12,8 @@
  * forges one does not know that number. If two packets with the same number differ, nobody knows
  * which is real. What is older than LASACK_SCALE_AGE may be of an earlier connection.
  *
- * One place for each hash: the newest connection takes that of an older one. If nobody had asked for
- * that yet, its windows stay as they are.
+ * One place for each hash: the newest connection takes that of an older one. If nobody had asked
+ * for that yet, its windows stay as they are.
  *
  * Nothing here belongs to a device, so nothing has to be forgotten when one goes: its address is
  * only hashed.
@@ -29,7 +29,7 @@
 #include "lasack/window/lasack_scale.h"
 
 #define LASACK_SCALE_BITS	12	/* of the number of connections: 32 KiB */
-#define LASACK_SCALE_AGE	300U	/* s: as long as lasack remembers a silent flow by default */
+#define LASACK_SCALE_AGE	300U	/* s: lasack remembers a silent flow for as long by default */
 #define LASACK_SCALE_NEAR	(1U << 20)	/* bytes from the first ACK number */
 
 /* In one word, so that it is read and written at once. */
