@@ -29,8 +29,8 @@
 #include "lasack/window/lasack_scale.h"
 
 #define LASACK_SCALE_BITS	12	/* of the number of connections: 32 KiB */
-#define LASACK_SCALE_AGE	300U	/* s: lasack remembers a silent flow for as long by default */
-#define LASACK_SCALE_NEAR	(1U << 20)	/* bytes from the first ACK number */
+#define LASACK_SCALE_AGE	300U	/* s: by default a silent flow is remembered for as long */
+#define LASACK_SCALE_NEAR	(1024U << 10)	/* bytes from the first ACK number */
 
 /* In one word, so that it is read and written at once. */
 #define LASACK_SCALE_SHIFT	GENMASK_ULL(3, 0)

@@ -140,11 +140,17 @@ static void scale_is_told(struct kunit *test)
 static void scale_is_not_told(struct kunit *test)
 {
 	struct frame f = accepts();
+	u32 far = (1U << 30) / MSS;
 
 	KUNIT_EXPECT_EQ(test, lowered(test, nth_ack(0), 1, 60), 0U);
-	/* Nor is it asked again. */
+	/* Nor is it asked again ... */
 	accepted_elsewhere(test, f);
 	KUNIT_EXPECT_EQ(test, lowered(test, nth_ack(0), 61, 60), 0U);
+	/* ... until the numbers are those of another connection. */
+	f.ack_seq = FIRST + far * MSS;
+	accepted_elsewhere(test, f);
+	KUNIT_EXPECT_GT(test, lowered(test, nth_ack(0), far, 200), 0U);
+	KUNIT_EXPECT_EQ(test, told(test), SCALE + 1);
 }
 
 /* Forged, in the other queue, with another number. Then the ACKs come, and do so elsewhere. */
