@@ -40,8 +40,8 @@
 #include "common/tcp_segment.h"
 #include "lasack/lasack_aqm.h"
 #include "lasack/lasack_observe.h"
-#include "lasack/window/lasack_scale.h"
 #include "lasack/lasack_state.h"
+#include "lasack/window/lasack_scale.h"
 
 /* Bytes that an ACK acknowledges at most when others gave way to it. */
 #define LASACK_AQM_THINNED	(12U << 10)

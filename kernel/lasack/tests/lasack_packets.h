@@ -23,10 +23,10 @@
 #include "lasack/lasack_queue.c"
 #include "lasack/airtime/lasack_rates.c"
 #include "lasack/lasack_rebuild.c"
-#include "lasack/window/lasack_scale.c"
 #include "lasack/lasack_station.c"
 #include "lasack/lasack_sum.c"
 #include "lasack/lasack_tournament.c"
+#include "lasack/window/lasack_scale.c"
 #include "lasack/window/lasack_window.c"
 #include "common/tests/segments.h"
 

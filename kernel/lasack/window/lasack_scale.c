@@ -13,7 +13,8 @@
  * which is real. What is older than LASACK_SCALE_AGE may be of an earlier connection.
  *
  * One place for each hash: the newest connection takes that of an older one. If nobody had asked
- * for that yet, its windows stay as they are.
+ * for that yet, its windows stay as they are. If two processors note at once, one note is lost, as
+ * if that packet had not come.
  *
  * Nothing here belongs to a device, so nothing has to be forgotten when one goes: its address is
  * only hashed.
