@@ -3,18 +3,12 @@
  * Counts the packets in flight: against the bound, and by station.
  *
  * Principle: a packet counts against the bound from the moment it is handed down until it is
- * freed, unless its station (destination address) sleeps. If none of a station's packets that
- * count is freed for the stall time, the station stalls. From then on none of its packets
- * count, until one of them is freed. So the driver may keep packets for a sleeping station, as
- * IEEE 802.11's power save requires (the beacon must say that there are some), and the other
- * stations are served.
+ * freed, unless its station (destination address) sleeps. Then none of its packets count, until
+ * one of them is freed. So the driver may keep packets for a sleeping station, as IEEE 802.11's
+ * power save requires (the beacon must say that there are some), and the other stations are
+ * served.
  *
- * If nobody's packets are freed, perhaps the device hangs and no station sleeps. So new
- * packets of a stalled station are excused from counting only after the station was overtaken:
- * a packet of another station, handed down after the stall, was freed. In one long queue no
- * station is overtaken. But in a FIFO the others' packets may wait behind those of the
- * sleeping station. So, as long as nothing is freed, twice as many packets are excused after
- * each further stall time. A station that was asleep before gets a shorter stall time.
+ * sleep.c tells which stations sleep. While that is in doubt, it excuses some packets from counting.
  *
  * The bound "auto" is that of dynamic queue limits on bytes (lib/dynamic_queue_limits.c), with more
  * rules: pace.c has a least one, and a bound in packets. late.c adds to both, and to the stall
@@ -37,15 +31,12 @@
 #include <linux/string.h>
 #include <linux/time64.h>
 #include "account.h"
+#include "sleep.h"
 
 #define INFLIGHT_PROBES		8	/* places a station may be in */
-#define INFLIGHT_DOZES		2	/* how often the stall time of a dozing station is halved */
-#define INFLIGHT_PROMPT		32	/* packets in time that make up for a doze */
 
 #define INFLIGHT_HASTE_STATIONS	8U	/* that may have their share of urgent bytes at once */
 #define INFLIGHT_HASTE_MAX	64U	/* packets out, of all stations */
-
-#define INFLIGHT_DOUBTS		10	/* at most 2^10 packets are excused in doubt */
 
 /**
  * inflight_account_init() - an account with nothing out
@@ -57,13 +48,9 @@ void inflight_account_init(struct inflight_account *account, u32 limit, u64 stal
 {
 	memset(account, 0, sizeof(*account));
 	account->stall = stall;
+	account->judge_from = U64_MAX;
 	account->secret = get_random_u32();
 	inflight_account_set_limit(account, limit);
-}
-
-static bool inflight_is_auto(const struct inflight_account *account)
-{
-	return account->limit == TC_INFLIGHT_AUTO;
 }
 
 /**
@@ -135,27 +122,15 @@ inflight_account_station(struct inflight_account *account, u64 address)
 	return station;
 }
 
-/* Asleep: packets of others that were handed down after it stalled have been freed. */
-static bool inflight_is_asleep(const struct inflight_account *account,
-			       const struct inflight_station *station)
-{
-	if (likely(!station->stalled_at))
-		return false;
-	return station->stalled_at <= (account->freed_station == station ?
-				       account->others_freed_at : account->freed_at);
-}
-
 /* Does a packet handed down to the station count? */
 static bool inflight_counts(struct inflight_account *account,
 			    const struct inflight_station *station)
 {
-	if (!station->stalled_at)
-		return true;
-	if (inflight_is_asleep(account, station))
+	if (station->asleep)
 		return false;
-	if (!account->excused)
+	if (likely(!account->excused) || inflight_account_fits(account))
 		return true;
-	account->excused--;
+	WRITE_ONCE(account->excused, account->excused - 1);
 	return false;
 }
 
@@ -331,33 +306,6 @@ static void inflight_learn(struct inflight_account *account, const struct inflig
 	inflight_run_dry(account, now);
 }
 
-/* The driver has freed one of the station's packets, whether it was transmitted or not. */
-static void inflight_station_lives(struct inflight_account *account,
-				   const struct inflight_ticket *ticket, u64 now)
-{
-	struct inflight_station *station = &account->stations[ticket->station];
-	u64 waited = now - ticket->at;
-	bool in_time = waited <= account->stall / 2 + account->late.ns;
-
-	if (inflight_is_asleep(account, station) && !in_time) {
-		station->dozes = min(station->dozes + 1, INFLIGHT_DOZES);
-		station->prompt = 0;
-	} else if (station->dozes && in_time && ++station->prompt == INFLIGHT_PROMPT) {
-		station->dozes--;
-		station->prompt = 0;
-	}
-	station->stalled_at = 0;
-	station->since = now;
-	account->doubts = 0;
-	account->excused = 0;
-
-	account->others_freed_at = account->freed_station == station ?
-				   account->others_freed_at : account->freed_at;
-	account->freed_station = station;
-	account->freed_at = ticket->at;
-	account->alive = now;
-}
-
 /**
  * inflight_account_remove() - a packet is freed
  * @account: the account
@@ -390,7 +338,7 @@ void inflight_account_remove(struct inflight_account *account,
 		/* With auto, ordinary packets may be kept for a station that voice wakes. */
 		if (!inflight_is_auto(account)) {
 			station->since = now;
-			station->stalled_at = 0;
+			station->asleep = false;
 		}
 		return;
 	}
@@ -398,73 +346,3 @@ void inflight_account_remove(struct inflight_account *account,
 		inflight_learn(account, ticket, counts, now);
 	inflight_station_lives(account, ticket, now);
 }
-
-/* When the station is going to stall, ns; U64_MAX: nothing of it counts. */
-static u64 inflight_station_deadline(const struct inflight_account *account,
-				     const struct inflight_station *station)
-{
-	if (!station->counted)
-		return U64_MAX;
-	return station->since + (account->stall >> station->dozes) +
-	       (station->dozes ? account->late.ns : inflight_late_at_most(&account->late));
-}
-
-/* When the first station is going to stall. */
-u64 inflight_account_deadline(const struct inflight_account *account)
-{
-	u64 first = U64_MAX;
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(account->stations); i++)
-		first = min(first, inflight_station_deadline(account, &account->stations[i]));
-	return first;
-}
-
-/*
- * Nothing counts any more of what the station has out: dynamic queue limits are told that it was
- * never queued, for it has not been completed.
- */
-static void inflight_station_stall(struct inflight_account *account,
-				   struct inflight_station *station, u64 now)
-{
-	WRITE_ONCE(account->counted, account->counted - station->counted);
-	account->counted_bytes -= station->bytes;
-	if (inflight_is_auto(account))
-		account->dql.num_queued -= station->bytes;
-	station->counted = 0;
-	station->bytes = 0;
-	station->epoch++;
-	station->stalled_at = now;
-	account->stalls++;
-}
-
-/* Stall the stations whose time is over. */
-void inflight_account_expire(struct inflight_account *account, u64 now)
-{
-	struct inflight_station *station;
-	bool doubt = false;
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(account->stations); i++) {
-		station = &account->stations[i];
-		if (inflight_station_deadline(account, station) > now)
-			continue;
-		doubt |= account->alive <= station->since;
-		inflight_station_stall(account, station, now);
-	}
-	if (doubt) {
-		account->doubts = min(account->doubts + 1, INFLIGHT_DOUBTS);
-		account->excused = 1U << account->doubts;
-	}
-}
-
-/* Stations that stall now. */
-u32 inflight_account_stalled(const struct inflight_account *account)
-{
-	u32 i, count = 0;
-
-	for (i = 0; i < ARRAY_SIZE(account->stations); i++)
-		count += account->stations[i].stalled_at && account->stations[i].packets;
-	return count;
-}
-

@@ -21,7 +21,6 @@
 struct inflight_station {
 	u64	address;
 	u64	since;		/* ns: last sign of life, or its first that counts */
-	u64	stalled_at;	/* ns: nothing of it counts since; 0: it is awake */
 	struct inflight_haste	haste;	/* see inflight_account_may_hurry() */
 	u32	packets;	/* out */
 	u32	counted;	/* of these, against the bound */
@@ -30,6 +29,7 @@ struct inflight_station {
 	u8	dozes;		/* seen lately, up to INFLIGHT_DOZES */
 	u8	prompt;		/* packets in time since */
 	bool	calm;		/* it asks for too many urgent packets, and has none */
+	bool	asleep;		/* nothing of it counts */
 } ____cacheline_aligned;
 
 struct inflight_account {
@@ -42,10 +42,13 @@ struct inflight_account {
 	u32	run_bytes;	/* of a station, to be handed down in a row; 0: any order will do */
 	u32	excused;	/* packets that may still be excused in doubt */
 	u32	secret;		/* of the stations' hash */
-	u8	doubts;		/* stall times since the last sign of life */
+	u8	doubts;		/* how often packets were excused since the last sign of life */
+	u64	doubted_at;	/* ns: the last time */
 	u64	stall;		/* ns */
-	u64	stalls;		/* so far */
+	u64	stalls;		/* stations that fell asleep, so far */
 	u64	alive;		/* ns: last sign of life */
+	u64	judged_at;	/* ns: when it was last looked for stations that sleep */
+	u64	judge_from;	/* ns: look again if a packet handed down then or later is freed */
 	u32	urgent;		/* packets out */
 	struct inflight_haste	haste;	/* of all stations */
 	/* when what was freed last had been handed down, of this station... */
@@ -72,12 +75,14 @@ bool inflight_account_add_urgent(struct inflight_account *account, u64 address, 
 void inflight_account_remove(struct inflight_account *account,
 			     const struct inflight_ticket *ticket, u64 now,
 			     bool in_transmit);
-u64 inflight_account_deadline(const struct inflight_account *account);
-void inflight_account_expire(struct inflight_account *account, u64 now);
-u32 inflight_account_stalled(const struct inflight_account *account);
 
-/* May another packet be handed down? */
-static inline bool inflight_account_has_room(const struct inflight_account *account)
+static inline bool inflight_is_auto(const struct inflight_account *account)
+{
+	return account->limit == TC_INFLIGHT_AUTO;
+}
+
+/* Is there room within the bound? */
+static inline bool inflight_account_fits(const struct inflight_account *account)
 {
 	u32 limit = READ_ONCE(account->limit);
 
@@ -89,6 +94,12 @@ static inline bool inflight_account_has_room(const struct inflight_account *acco
 		return dql_avail(&account->dql) >= 0 &&
 		       READ_ONCE(account->counted) < READ_ONCE(account->auto_packets);
 	return READ_ONCE(account->counted) < limit;
+}
+
+/* May another packet be handed down? */
+static inline bool inflight_account_has_room(const struct inflight_account *account)
+{
+	return inflight_account_fits(account) || READ_ONCE(account->excused);
 }
 
 /* The same without the lock, as a guess. */

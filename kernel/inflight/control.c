@@ -15,6 +15,7 @@
 #include "common/wireless.h"
 #include "followed.h"
 #include "inflight.h"
+#include "sleep.h"
 #include "tracker.h"
 
 struct kmem_cache *inflight_entries;

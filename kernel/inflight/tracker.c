@@ -31,6 +31,7 @@
 #include "common/wireless.h"
 #include "followed.h"
 #include "inflight.h"
+#include "sleep.h"
 #include "tracker.h"
 
 #define INFLIGHT_BATCH		64U	/* packets in one run of a queue, by default */
@@ -56,7 +57,7 @@ bool inflight_ends_wait(struct inflight *inf)
 
 	if (!inf->waits || !inflight_account_has_room(account))
 		return false;
-	if (limit != TC_INFLIGHT_AUTO && limit != TC_INFLIGHT_OFF &&
+	if (limit != TC_INFLIGHT_AUTO && limit != TC_INFLIGHT_OFF && !account->excused &&
 	    account->counted > limit - limit / INFLIGHT_WAKE_SHARE)
 		return false;
 	inf->waits = false;

@@ -12,6 +12,7 @@
 #include "inflight/haste.c"
 #include "inflight/late.c"
 #include "inflight/pace.c"
+#include "inflight/sleep.c"
 
 #define MS(ms)		((u64)(ms) * NSEC_PER_MSEC)
 #define SECONDS(s)	((u64)(s) * NSEC_PER_SEC)
