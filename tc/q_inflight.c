@@ -11,8 +11,8 @@
 static const char inflight_usage[] =
 	"Usage: ... inflight [ limit { auto | PACKETS } ] [ stall TIME ]\n"
 	"  limit  most packets in flight, 1 to 65535; default: auto\n"
-	"  stall  if none of a station's packets is freed for this long, they stop\n"
-	"         counting against the limit; 10ms to 60s; default: 100ms\n"
+	"  stall  if none of a station's packets is freed for this long, it may be\n"
+	"         asleep; 10ms to 60s; default: 100ms\n"
 	"Any qdisc can be attached to its class :1. Example:\n"
 	"  tc qdisc replace dev wlan0 root handle 1: inflight limit auto\n"
 	"  tc qdisc replace dev wlan0 parent 1:1 fq_codel\n";

@@ -8,7 +8,7 @@
  * power save requires (the beacon must say that there are some), and the other stations are
  * served.
  *
- * sleep.c tells which stations sleep. While that is in doubt, it excuses some packets from counting.
+ * sleep.c tells which stations sleep. While that is in doubt, it allows a few packets more.
  *
  * The bound "auto" is that of dynamic queue limits on bytes (lib/dynamic_queue_limits.c), with more
  * rules: pace.c has a least one, and a bound in packets. late.c adds to both, and to the stall
@@ -42,13 +42,12 @@
  * inflight_account_init() - an account with nothing out
  * @account: the account
  * @limit: packets, TC_INFLIGHT_AUTO or TC_INFLIGHT_OFF
- * @stall: ns, after which a silent station's packets do not count
+ * @stall: ns: if nothing of a station is freed for so long, it may be asleep
  */
 void inflight_account_init(struct inflight_account *account, u32 limit, u64 stall)
 {
 	memset(account, 0, sizeof(*account));
 	account->stall = stall;
-	account->judge_from = U64_MAX;
 	account->secret = get_random_u32();
 	inflight_account_set_limit(account, limit);
 }
@@ -73,6 +72,8 @@ void inflight_account_set_limit(struct inflight_account *account, u32 limit)
 		memset(&account->late, 0, sizeof(account->late));
 	WRITE_ONCE(account->runs_dry, false);
 	WRITE_ONCE(account->run_bytes, 0);
+	inflight_account_end_doubt(account);
+	account->filled = 0;
 	WRITE_ONCE(account->limit, limit);
 }
 
@@ -122,18 +123,6 @@ inflight_account_station(struct inflight_account *account, u64 address)
 	return station;
 }
 
-/* Does a packet handed down to the station count? */
-static bool inflight_counts(struct inflight_account *account,
-			    const struct inflight_station *station)
-{
-	if (station->asleep)
-		return false;
-	if (likely(!account->excused) || inflight_account_fits(account))
-		return true;
-	WRITE_ONCE(account->excused, account->excused - 1);
-	return false;
-}
-
 /* The ticket's packet counts against the bound. */
 static void inflight_count(struct inflight_account *account, struct inflight_station *station,
 			   struct inflight_ticket *ticket)
@@ -146,6 +135,7 @@ static void inflight_count(struct inflight_account *account, struct inflight_sta
 	station->counted += ticket->packets;
 	station->bytes += ticket->bytes;
 	WRITE_ONCE(account->counted, account->counted + ticket->packets);
+	account->filled = account->doubts ? account->filled : account->counted;
 	account->counted_bytes += ticket->bytes;
 	if (inflight_is_auto(account))
 		dql_queued(&account->dql, ticket->bytes);
@@ -241,7 +231,7 @@ bool inflight_account_add_urgent(struct inflight_account *account, u64 address, 
 		return false;
 	inflight_haste_take(&account->haste, INFLIGHT_HASTE_STATIONS * rate, cost, now);
 	/* Who has given a bound in packets wants no more. */
-	counts = !inflight_is_auto(account) && inflight_counts(account, station);
+	counts = !inflight_is_auto(account) && !station->asleep;
 	inflight_hand_down(account, station, 1, bytes, now, ticket);
 	ticket->urgent = 1;
 	account->urgent++;
@@ -263,10 +253,9 @@ void inflight_account_add(struct inflight_account *account, u64 address, u16 pac
 			  u64 now, struct inflight_ticket *ticket)
 {
 	struct inflight_station *station = inflight_account_station(account, address);
-	bool counts = inflight_counts(account, station);
 
 	inflight_hand_down(account, station, packets, bytes, now, ticket);
-	if (counts)
+	if (!station->asleep)
 		inflight_count(account, station, ticket);
 }
 
@@ -344,5 +333,5 @@ void inflight_account_remove(struct inflight_account *account,
 	}
 	if (inflight_is_auto(account))
 		inflight_learn(account, ticket, counts, now);
-	inflight_station_lives(account, ticket, now);
+	inflight_station_lives(account, ticket, counts, now);
 }

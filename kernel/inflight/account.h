@@ -40,9 +40,10 @@ struct inflight_account {
 	u32	counted_bytes;
 	u32	auto_packets;
 	u32	run_bytes;	/* of a station, to be handed down in a row; 0: any order will do */
-	u32	excused;	/* packets that may still be excused in doubt */
+	u32	filled;		/* packets that counted after the last one within the bound */
+	u32	doubted_limit;	/* packets that may count until it ends; 0: there is none */
 	u32	secret;		/* of the stations' hash */
-	u8	doubts;		/* how often packets were excused since the last sign of life */
+	u8	doubts;		/* how often more was allowed since it began */
 	u64	doubted_at;	/* ns: the last time */
 	u64	stall;		/* ns */
 	u64	stalls;		/* stations that fell asleep, so far */
@@ -51,10 +52,7 @@ struct inflight_account {
 	u64	judge_from;	/* ns: look again if a packet handed down then or later is freed */
 	u32	urgent;		/* packets out */
 	struct inflight_haste	haste;	/* of all stations */
-	/* when what was freed last had been handed down, of this station... */
-	u64	freed_at;
-	struct inflight_station	*freed_station;
-	u64	others_freed_at;	/* ... and of any other; ns */
+	u64	freed_at;	/* ns: when what was freed last had been handed down */
 	/* only kept while the limit is TC_INFLIGHT_AUTO */
 	struct dql		dql;
 	struct inflight_pace	pace;
@@ -99,7 +97,8 @@ static inline bool inflight_account_fits(const struct inflight_account *account)
 /* May another packet be handed down? */
 static inline bool inflight_account_has_room(const struct inflight_account *account)
 {
-	return inflight_account_fits(account) || READ_ONCE(account->excused);
+	return inflight_account_fits(account) ||
+	       READ_ONCE(account->counted) < READ_ONCE(account->doubted_limit);
 }
 
 /* The same without the lock, as a guess. */

@@ -171,7 +171,7 @@ u32 inflight_default_limit(const struct Qdisc *sch)
 EXPORT_SYMBOL_GPL(inflight_default_limit);
 
 /**
- * inflight_set_stall() - after how long a silent station's packets do not count
+ * inflight_set_stall() - after how long a silent station may be asleep
  * @inf: the tracker
  * @ms: TC_INFLIGHT_STALL_MIN to TC_INFLIGHT_STALL_MAX
  */

@@ -8,10 +8,11 @@
  * overtaken. Nor is anybody in one long queue. A station that was asleep before gets a shorter
  * stall time.
  *
- * A sleeping station may fill the bound. Then nobody can overtake it. So if nobody's packets are
- * freed for the stall time, an eighth of what counts may be handed down besides. In a FIFO the
- * others' packets may wait behind those of the sleeping station. So, as long as nothing is freed,
- * twice as much is excused after each further stall time.
+ * A sleeping station may fill the bound. Then nobody can overtake it. So if no packet that counts
+ * is freed for the stall time, there is doubt, and an eighth more may count. In a FIFO the others'
+ * packets may wait behind those of the sleeping station. So after each further stall time in doubt
+ * it is twice as much more. The doubt ends when a packet that counts is freed, or a station is
+ * found asleep. Urgent packets say nothing of the others' queues, and end no doubt.
  *
  * Pure arithmetic under the caller's lock: no packet, no timer, no clock.
  */
@@ -27,8 +28,15 @@
 #define INFLIGHT_DOZES		2	/* how often the stall time of a dozing station is halved */
 #define INFLIGHT_PROMPT		32	/* packets in time that make up for a doze */
 
-#define INFLIGHT_EXCUSE_SHARE	8U	/* of what counts, in the first doubt */
-#define INFLIGHT_EXCUSE_MOST	1024U	/* packets, at a time */
+#define INFLIGHT_DOUBT_SHARE	8U	/* of what counts, at first */
+#define INFLIGHT_DOUBT_MOST	1024U	/* packets more */
+
+/* From now on only the bound itself holds. */
+void inflight_account_end_doubt(struct inflight_account *account)
+{
+	account->doubts = 0;
+	WRITE_ONCE(account->doubted_limit, 0);
+}
 
 /* For so long nothing of the station may be freed, ns. */
 static u64 inflight_station_patience(const struct inflight_account *account,
@@ -45,13 +53,14 @@ static u64 inflight_station_silent_until(const struct inflight_account *account,
 	return station->since + inflight_station_patience(account, station);
 }
 
-/* When it is doubtful whether anybody is served, ns. */
+/* When more is allowed, as long as the station is silent and nothing is freed, ns. */
 static u64 inflight_station_doubt(const struct inflight_account *account,
 				  const struct inflight_station *station)
 {
 	if (account->doubts)
-		return account->doubted_at + account->stall;
-	return max(station->since, account->alive) + inflight_station_patience(account, station);
+		return account->doubted_at + account->stall +
+		       inflight_late_at_most(&account->late);
+	return account->alive + inflight_station_patience(account, station);
 }
 
 /* When to look at the station again, ns; U64_MAX: nothing of it counts. */
@@ -98,23 +107,19 @@ static void inflight_station_sleeps(struct inflight_account *account,
 	station->epoch++;
 	station->asleep = true;
 	account->stalls++;
+	inflight_account_end_doubt(account);
 }
 
-/* Was a packet of another station freed that was handed down then or later? */
-static bool inflight_is_overtaken(const struct inflight_account *account,
-				  const struct inflight_station *station, u64 then)
+/* Nobody's packets are freed: allow more, as long as that is so. */
+static void inflight_account_doubt(struct inflight_account *account, u64 now)
 {
-	return then <= (account->freed_station == station ? account->others_freed_at :
-							    account->freed_at);
-}
+	/* What was allowed before may still be out. With another bound nothing else is known. */
+	u32 filled = account->filled ?: account->counted;
+	u64 more = max(filled / INFLIGHT_DOUBT_SHARE, 1U);
 
-static void inflight_excuse(struct inflight_account *account, u64 now)
-{
-	u32 packets = max(account->counted / INFLIGHT_EXCUSE_SHARE, 1U);
-
-	packets = min_t(u64, (u64)packets << account->doubts, INFLIGHT_EXCUSE_MOST);
-	WRITE_ONCE(account->excused, packets);
-	account->doubts = min(account->doubts + 1, ilog2(INFLIGHT_EXCUSE_MOST));
+	more = min_t(u64, more << account->doubts, INFLIGHT_DOUBT_MOST);
+	WRITE_ONCE(account->doubted_limit, filled + more);
+	account->doubts = min(account->doubts + 1, ilog2(INFLIGHT_DOUBT_MOST));
 	account->doubted_at = now;
 }
 
@@ -123,8 +128,8 @@ static void inflight_excuse(struct inflight_account *account, u64 now)
  * @account: the account
  * @now: ns
  *
- * Of those that have been silent for too long, those that were overtaken. The others are looked at
- * again when a packet is freed that was handed down since.
+ * Of those that have been silent for too long, those that were overtaken. It is called again when
+ * a packet is freed that was handed down after the first of the others had been silent too long.
  */
 void inflight_account_expire(struct inflight_account *account, u64 now)
 {
@@ -140,7 +145,8 @@ void inflight_account_expire(struct inflight_account *account, u64 now)
 		silent_until = inflight_station_silent_until(account, station);
 		if (!station->counted || silent_until > now)
 			continue;
-		if (inflight_is_overtaken(account, station, silent_until)) {
+		/* Not its own packet: then it would not have been silent since. */
+		if (account->freed_at >= silent_until) {
 			inflight_station_sleeps(account, station);
 			continue;
 		}
@@ -148,17 +154,21 @@ void inflight_account_expire(struct inflight_account *account, u64 now)
 		doubt |= inflight_station_doubt(account, station) <= now;
 	}
 	if (doubt)
-		inflight_excuse(account, now);
+		inflight_account_doubt(account, now);
 }
 
 /**
  * inflight_station_lives() - the driver has freed a packet, whether it was transmitted or not
  * @account: the account
  * @ticket: the packet's; not urgent
+ * @counts: it counted until now
  * @now: ns
+ *
+ * A packet that a station got while it slept makes no room when it is freed. So it is a sign of
+ * life of its station only.
  */
 void inflight_station_lives(struct inflight_account *account,
-			    const struct inflight_ticket *ticket, u64 now)
+			    const struct inflight_ticket *ticket, bool counts, u64 now)
 {
 	struct inflight_station *station = &account->stations[ticket->station];
 	u64 waited = now - ticket->at;
@@ -173,14 +183,11 @@ void inflight_station_lives(struct inflight_account *account,
 	}
 	station->asleep = false;
 	station->since = now;
-	account->doubts = 0;
-	WRITE_ONCE(account->excused, 0);
-
-	account->others_freed_at = account->freed_station == station ?
-				   account->others_freed_at : account->freed_at;
-	account->freed_station = station;
+	if (counts) {
+		account->alive = now;
+		inflight_account_end_doubt(account);
+	}
 	account->freed_at = ticket->at;
-	account->alive = now;
 	if (unlikely(ticket->at >= account->judge_from))
 		inflight_account_expire(account, now);
 }

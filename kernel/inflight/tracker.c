@@ -47,7 +47,7 @@ void inflight_schedule(const struct inflight *inf)
 }
 
 /*
- * Has the discipline waited long enough? It is not waked for each packet of a
+ * A packet was freed. Has the discipline waited long enough? It is not waked for each packet of a
  * large bound, but for an eighth of it.
  */
 bool inflight_ends_wait(struct inflight *inf)
@@ -57,7 +57,7 @@ bool inflight_ends_wait(struct inflight *inf)
 
 	if (!inf->waits || !inflight_account_has_room(account))
 		return false;
-	if (limit != TC_INFLIGHT_AUTO && limit != TC_INFLIGHT_OFF && !account->excused &&
+	if (limit != TC_INFLIGHT_AUTO && limit != TC_INFLIGHT_OFF &&
 	    account->counted > limit - limit / INFLIGHT_WAKE_SHARE)
 		return false;
 	inf->waits = false;
@@ -88,7 +88,9 @@ enum hrtimer_restart inflight_stall_timer(struct hrtimer *timer)
 
 	spin_lock_irqsave(&inf->lock, flags);
 	inflight_account_expire(&inf->account, ktime_get_ns());
-	wake = inflight_ends_wait(inf);
+	/* The rest may be a sleeping station's: the discipline need not wait for an eighth. */
+	wake = inf->waits && inflight_account_has_room(&inf->account);
+	inf->waits &= !wake;
 	waits = inf->waits;
 	spin_unlock_irqrestore(&inf->lock, flags);
 

@@ -47,11 +47,11 @@ struct inflight {
 
 extern struct kmem_cache *inflight_entries;
 
-/* Under the tracker's lock: has the discipline waited long enough? */
+/* Under the tracker's lock, when there may be room: has the discipline waited long enough? */
 bool inflight_ends_wait(struct inflight *inf);
 /* Serve the discipline. Any context, in an RCU read-side section. */
 void inflight_schedule(const struct inflight *inf);
-/* Let the timer run out when the first station is going to stall. */
+/* Let the timer run out when a station may be asleep. */
 void inflight_arm(struct inflight *inf);
 enum hrtimer_restart inflight_stall_timer(struct hrtimer *timer);
 /* Its discipline is gone and no packet is out. */

@@ -46,13 +46,13 @@ struct tc_inflight_xstats {
 	__u32	limit;		/* packets; of auto, what it has learnt; 0: no bound */
 	__u32	limit_bytes;	/* what auto has learnt; else 0 */
 	__u32	backpressure;	/* enum tc_inflight_backpressure */
-	__u32	stalled;	/* stations whose packets do not count now */
+	__u32	stalled;	/* stations taken to be asleep now */
 	__u32	completion_delay; /* ms, of the device, as auto has learnt; 0: none */
 	__u64	tracked;	/* packets followed so far */
 	__u64	untracked;	/* packets let go uncounted: no memory, or GSO */
 	__u64	lost;		/* packets replaced by others below the qdisc */
 	__u64	throttled;	/* times the qdisc kept its packets because of the bound */
-	__u64	stalls;		/* times a station's packets ceased to count */
+	__u64	stalls;		/* times a station was taken to be asleep */
 	__u64	early;		/* packets freed while the driver was given them */
 	__u64	turn_bytes;	/* of one station in a row; 0: the device sends one by one */
 	__u64	reserved;

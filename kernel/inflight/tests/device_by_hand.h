@@ -33,6 +33,15 @@ static struct inflight_ticket hand_down(struct kunit *test, u64 address, u64 now
 	return ticket;
 }
 
+static __maybe_unused struct inflight_ticket
+hand_down_gso(struct kunit *test, u64 address, u16 segs, u64 now)
+{
+	struct inflight_ticket ticket;
+
+	inflight_account_add(test->priv, address, segs, segs * 1448 + 66, now, &ticket);
+	return ticket;
+}
+
 static void set_free(struct kunit *test, struct inflight_ticket *ticket, u64 now)
 {
 	inflight_account_remove(test->priv, ticket, now, false);

@@ -10,14 +10,6 @@
 
 #define US(us)	((u64)(us) * NSEC_PER_USEC)
 
-static struct inflight_ticket hand_down_gso(struct kunit *test, u64 address, u16 segs, u64 now)
-{
-	struct inflight_ticket ticket;
-
-	inflight_account_add(test->priv, address, segs, segs * 1448 + 66, now, &ticket);
-	return ticket;
-}
-
 static void inflight_bound(struct kunit *test)
 {
 	struct inflight_ticket a, b;

@@ -24,7 +24,7 @@ static void sleep_with_the_whole_bound(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, has_room(test));
 	other = hand_down(test, 2, MS(105));
 	KUNIT_EXPECT_FALSE(test, has_room(test));
-	KUNIT_EXPECT_EQ(test, counted(test), 2U);
+	KUNIT_EXPECT_EQ(test, counted(test), 3U);
 	KUNIT_EXPECT_EQ(test, account->stalls, 0ULL);
 
 	set_free(test, &other, MS(107));
@@ -63,33 +63,6 @@ static void sleep_with_half_of_it(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, account->stalls, 1ULL);
 }
 
-/*
- * Others have the medium for 290 ms. Nobody sleeps: then all packets are freed, as they came. An
- * eighth of the bound was handed down besides, and after another stall time a quarter.
- */
-static void sleep_is_no_busy_medium(struct kunit *test)
-{
-	struct inflight_account *account = test->priv;
-	struct inflight_ticket queue[24];
-	u64 now = 0, end = MS(290);
-	u32 held = 0, first = 0;
-
-	inflight_account_set_limit(account, 16);
-	while (now < end) {
-		expire(test, now);
-		while (has_room(test) && held < ARRAY_SIZE(queue)) {
-			queue[held] = hand_down(test, held % 2, now);
-			held++;
-		}
-		KUNIT_EXPECT_EQ(test, held, now < STALL ? 16U : now < MS(200) ? 18U : 22U);
-		now = inflight_account_deadline(account);
-	}
-	for (now = end; first < held; now += MS(1))
-		set_free(test, &queue[first++], now);
-	KUNIT_EXPECT_EQ(test, account->stalls, 0ULL);
-	expect_empty(test);
-}
-
 /* Packets that were handed down before the station was silent for too long overtake nobody. */
 static void sleep_is_overtaken_later(struct kunit *test)
 {
@@ -105,25 +78,6 @@ static void sleep_is_overtaken_later(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, account->stalls, 0ULL);
 	set_free(test, &late, STALL + MS(4));
 	KUNIT_EXPECT_EQ(test, account->stalls, 1ULL);
-}
-
-/* The others had nothing to send for a while. The sleeper has filled the bound meanwhile. */
-static void sleep_in_a_pause(struct kunit *test)
-{
-	struct inflight_account *account = test->priv;
-	struct inflight_ticket other;
-
-	hand_down(test, 1, 0);
-	other = hand_down(test, 2, MS(1));
-	set_free(test, &other, MS(60));
-	hand_down(test, 1, MS(61));
-	expire(test, STALL);
-	KUNIT_EXPECT_FALSE(test, has_room(test));
-	KUNIT_EXPECT_EQ(test, inflight_account_deadline(account), MS(160));
-	expire(test, MS(160));
-	KUNIT_EXPECT_TRUE(test, has_room(test));
-	overtake(test, MS(160));
-	KUNIT_EXPECT_EQ(test, counted(test), 0U);
 }
 
 /* A station that is served, however slowly, does not sleep. */
@@ -166,47 +120,6 @@ static void sleep_is_excused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, counted(test), 1U);
 	set_free(test, &other, MS(202));
 	expect_empty(test);
-}
-
-/* If nothing of anybody is freed: the bound, and 1, 2, 4... more. */
-static void sleep_or_hang(struct kunit *test)
-{
-	static const u32 out[] = { 2, 2 + 1, 3 + 2, 5 + 4, 9 + 8, 17 + 16 };
-	struct inflight_account *account = test->priv;
-	struct inflight_ticket last;
-	u64 now = 0;
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(out); i++) {
-		expire(test, now);
-		while (has_room(test))
-			last = hand_down(test, 1, now);
-		KUNIT_EXPECT_EQ(test, account->out, out[i]);
-		now = inflight_account_deadline(account);
-		KUNIT_EXPECT_EQ(test, now, STALL + i * STALL);
-	}
-	KUNIT_EXPECT_EQ(test, counted(test), 2U);
-	/* It goes on: from now on the bound holds again. */
-	set_free(test, &last, MS(510));
-	KUNIT_EXPECT_FALSE(test, has_room(test));
-	KUNIT_EXPECT_EQ(test, account->out, 32U);
-	KUNIT_EXPECT_EQ(test, inflight_account_deadline(account), MS(610));
-}
-
-/* Others' packets behind 500 of a sleeper in a FIFO do not wait for a second. */
-static void sleep_ahead_in_a_fifo(struct kunit *test)
-{
-	u64 now = 0;
-	u32 ahead;
-
-	for (ahead = 500; ahead; ahead--) {
-		while (!has_room(test)) {
-			now = inflight_account_deadline(test->priv);
-			expire(test, now);
-		}
-		hand_down(test, 1, now);
-	}
-	KUNIT_EXPECT_LE(test, now, MS(1000));
 }
 
 /* What the driver drops while it is given a packet is no sign of life. */
@@ -284,19 +197,88 @@ static void sleep_is_no_long_queue(struct kunit *test)
 	KUNIT_EXPECT_LE(test, held, 2U);
 }
 
+/* Two sleep, one of them 30 ms later. A packet handed down in between overtakes the first only. */
+static void sleep_one_after_the_other(struct kunit *test)
+{
+	struct inflight_account *account = test->priv;
+	struct inflight_ticket other[2];
+	u32 turn;
+
+	for (turn = 0; turn < 2; turn++) {
+		inflight_account_init(account, 8, STALL);
+		hand_down(test, 1 + turn, MS(1));
+		hand_down(test, 2 - turn, MS(31));
+		expire(test, MS(101));
+		other[0] = hand_down(test, 3, MS(120));
+		expire(test, MS(131));
+		other[1] = hand_down(test, 3, MS(132));
+		KUNIT_EXPECT_EQ(test, counted(test), 4U);
+		set_free(test, &other[0], MS(133));
+		KUNIT_EXPECT_EQ(test, account->stalls, 1ULL);
+		KUNIT_EXPECT_EQ(test, counted(test), 2U);
+		set_free(test, &other[1], MS(134));
+		KUNIT_EXPECT_EQ(test, account->stalls, 2ULL);
+		KUNIT_EXPECT_EQ(test, counted(test), 0U);
+	}
+}
+
+/* What a station got late, or 31 in time, do not make up for a doze. All freed is none asleep. */
+static void sleep_is_remembered(struct kunit *test)
+{
+	struct inflight_account *account = test->priv;
+	struct inflight_ticket packet;
+	u32 i;
+
+	doze(test, 0);
+	KUNIT_EXPECT_EQ(test, inflight_account_stalled(account), 0U);
+	for (i = 1; i <= 31; i++) {
+		packet = hand_down(test, 1, MS(1000 + i));
+		set_free(test, &packet, MS(1000 + i));
+	}
+	for (i = 0; i < 32; i++) {
+		packet = hand_down(test, 1, MS(1100 + 60 * i));
+		set_free(test, &packet, MS(1151 + 60 * i));
+	}
+	KUNIT_EXPECT_EQ(test, doze(test, MS(5000)), MS(50));
+	for (i = 1; i <= 31; i++) {
+		packet = hand_down(test, 1, MS(6000 + i));
+		set_free(test, &packet, MS(6000 + i));
+	}
+	KUNIT_EXPECT_EQ(test, doze(test, MS(7000)), MS(25));
+}
+
+/* It has overslept by 1 ms: half of the stall time is no doze. */
+static void sleep_is_no_nap(struct kunit *test)
+{
+	struct inflight_account *account = test->priv;
+	struct inflight_ticket old, naps;
+
+	inflight_account_set_limit(account, 8);
+	old = hand_down(test, 1, 0);
+	expire(test, STALL);
+	overtake(test, STALL);
+	naps = hand_down(test, 1, MS(110));
+	set_free(test, &naps, MS(160));
+	KUNIT_EXPECT_EQ(test, account->stations[naps.station].dozes, 0);
+	hand_down(test, 1, MS(200));
+	expire(test, MS(300));
+	overtake(test, MS(300));
+	set_free(test, &old, MS(310));
+	KUNIT_EXPECT_EQ(test, account->stations[naps.station].dozes, 1);
+}
+
 static struct kunit_case sleep_cases[] = {
 	KUNIT_CASE(sleep_with_the_whole_bound),
 	KUNIT_CASE(sleep_with_half_of_it),
-	KUNIT_CASE(sleep_in_a_pause),
-	KUNIT_CASE(sleep_is_no_busy_medium),
 	KUNIT_CASE(sleep_is_overtaken_later),
 	KUNIT_CASE(sleep_is_no_slow_station),
 	KUNIT_CASE(sleep_is_excused),
-	KUNIT_CASE(sleep_or_hang),
-	KUNIT_CASE(sleep_ahead_in_a_fifo),
 	KUNIT_CASE(sleep_and_drop),
 	KUNIT_CASE(sleep_again_and_again),
 	KUNIT_CASE(sleep_is_no_long_queue),
+	KUNIT_CASE(sleep_one_after_the_other),
+	KUNIT_CASE(sleep_is_remembered),
+	KUNIT_CASE(sleep_is_no_nap),
 	{}
 };
 
