@@ -232,6 +232,7 @@ static int segment_walk_exthdrs(const struct sk_buff *skb, int *offset,
 			/* Offset 0 and no more to come is a whole datagram. */
 			fragment = fh->frag_off & htons(IP6_OFFSET | IP6_MF);
 		}
+		seg->sealed |= nexthdr == NEXTHDR_AUTH;
 		nexthdr = eh->nexthdr;
 		*offset += header;
 		*length -= header;
@@ -374,6 +375,7 @@ static bool segment_parse_fast_ipv4(const struct sk_buff *skb, struct tcp_segmen
 	seg->key.words[2] = 0;
 	seg->key.words[3] = (__force u64)cpu_to_be64(mapped | max(source, dest));
 	segment_set_ports(seg, th, ETH_P_IP);
+	seg->sealed = 0;
 	segment_set_tcp(seg, th, length - sizeof(*ih) - th->doff * 4, ETH_HLEN + sizeof(*ih));
 	return true;
 }
@@ -403,6 +405,7 @@ static bool segment_parse_fast_ipv6(const struct sk_buff *skb, struct tcp_segmen
 	seg->key.addr[seg->reversed] = ih->saddr;
 	seg->key.addr[!seg->reversed] = ih->daddr;
 	segment_set_ports(seg, th, ETH_P_IPV6);
+	seg->sealed = 0;
 	segment_set_tcp(seg, th, length - th->doff * 4, ETH_HLEN + sizeof(*ih));
 	return true;
 }

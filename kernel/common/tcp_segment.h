@@ -59,6 +59,7 @@ struct tcp_segment {
 		};
 	};
 	u8	pure_ack;	/* ACK, no payload, no SYN, FIN or RST */
+	u8	sealed;		/* an AH header covers it: its receiver drops it if it is changed */
 	u32	payload;	/* bytes above the transport (or network) header */
 	u32	ack_seq;	/* the next byte the sender of this packet expects */
 	u32	transport;	/* where the TCP header begins, bytes from skb->data */

@@ -298,8 +298,9 @@ static void lasack_aqm_limit(struct lasack_queue *q, struct lasack_flow *flow,
 
 	if (!scale->known && !scale->unclear && !flow->shared)
 		*scale = lasack_scale_find(flow->head->dev, &flow->entry.key, ack.seq);
-	if (!scale->known || scale->unclear || flow->ack_reversed != seg->reversed ||
-	    scale->reversed != seg->reversed || ack.behind > LASACK_WINDOW)
+	if (!scale->known || scale->unclear || seg->sealed ||
+	    flow->ack_reversed != seg->reversed || scale->reversed != seg->reversed ||
+	    ack.behind > LASACK_WINDOW)
 		return;
 	ack.shift = scale->shift;
 	th = skb_header_pointer(flow->head, seg->transport, sizeof(_th), &_th);

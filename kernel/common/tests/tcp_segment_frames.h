@@ -109,6 +109,7 @@ static void expect_slow_agrees(struct kunit *test, const struct sk_buff *skb,
 	KUNIT_EXPECT_EQ(test, (int)seg->class, (int)slow.class);
 	KUNIT_EXPECT_EQ(test, (int)seg->reversed, (int)slow.reversed);
 	KUNIT_EXPECT_EQ(test, (int)seg->pure_ack, (int)slow.pure_ack);
+	KUNIT_EXPECT_EQ(test, (int)seg->sealed, (int)slow.sealed);
 	KUNIT_EXPECT_EQ(test, (int)seg->ack, (int)slow.ack);
 	KUNIT_EXPECT_EQ(test, (int)seg->syn, (int)slow.syn);
 	KUNIT_EXPECT_EQ(test, (int)seg->fin, (int)slow.fin);

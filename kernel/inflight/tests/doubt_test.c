@@ -217,6 +217,43 @@ static void doubt_and_another_bound(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, account->dql.num_queued, 0U);
 }
 
+/* It does not matter how much counted when the last packet was handed down within another bound. */
+static void doubt_within_a_smaller_bound(struct kunit *test)
+{
+	struct inflight_account *account = test->priv;
+	struct inflight_ticket tickets[20];
+	u32 i;
+
+	inflight_account_set_limit(account, 20);
+	for (i = 0; i < 20; i++)
+		tickets[i] = hand_down(test, 1, 0);
+	for (i = 0; i < 10; i++)
+		set_free(test, &tickets[i], 0);
+	inflight_account_set_limit(account, 1);
+	expire(test, STALL);
+	KUNIT_EXPECT_EQ(test, account->doubted_limit, 11U);
+}
+
+/* A packet that does not count makes no room, but it overtakes: the doubt is over. */
+static void doubt_ends_when_one_sleeps(struct kunit *test)
+{
+	struct inflight_account *account = test->priv;
+	struct inflight_ticket first, more;
+
+	first = hand_down(test, 1, 0);
+	expire(test, STALL);
+	overtake(test, STALL);
+	hand_down(test, 2, MS(110));
+	hand_down(test, 2, MS(110));
+	expire(test, MS(210));
+	more = hand_down(test, 1, MS(211));
+	set_free(test, &first, MS(212));
+	KUNIT_EXPECT_GT(test, account->doubted_limit, 0U);
+	set_free(test, &more, MS(213));
+	KUNIT_EXPECT_EQ(test, counted(test), 0U);
+	KUNIT_EXPECT_EQ(test, account->doubted_limit, 0U);
+}
+
 /*
  * Nothing is handed down until nothing is below, to see how late the device is. A station falls
  * asleep just then, with one packet. It delays the sample, and does not prevent it.
@@ -260,6 +297,8 @@ static struct kunit_case doubt_cases[] = {
 	KUNIT_CASE(doubt_beside_a_drip),
 	KUNIT_CASE(doubt_on_a_late_device),
 	KUNIT_CASE(doubt_and_another_bound),
+	KUNIT_CASE(doubt_within_a_smaller_bound),
+	KUNIT_CASE(doubt_ends_when_one_sleeps),
 	KUNIT_CASE(doubt_while_it_runs_dry),
 	{}
 };

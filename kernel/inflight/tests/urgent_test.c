@@ -262,6 +262,24 @@ static void urgent_to_a_sleeper(struct kunit *test)
 	}
 }
 
+/* A bound in packets: a sleeper that gets its call's packet is awake, and what follows counts. */
+static void urgent_wakes(struct kunit *test)
+{
+	struct inflight_account *account = test->priv;
+	struct inflight_ticket ticket, call;
+	u64 now = LATER + STALL;
+
+	inflight_account_set_limit(account, 2);
+	inflight_account_add(account, 1, 1, FULL, LATER, &ticket);
+	inflight_account_expire(account, now);
+	inflight_account_add(account, 2, 1, FULL, now + 1, &ticket);
+	inflight_account_remove(account, &ticket, now + MS(1), false);
+	KUNIT_ASSERT_TRUE(test, hurry(test, 1, CALL, now + MS(2), &call));
+	inflight_account_remove(account, &call, now + MS(3), false);
+	inflight_account_add(account, 1, 1, FULL, now + MS(4), &ticket);
+	KUNIT_EXPECT_EQ(test, account->counted, 1U);
+}
+
 /* A bound in packets: a call of which one packet is always out is no sleeper's. */
 static void urgent_is_alive(struct kunit *test)
 {
@@ -393,6 +411,7 @@ static struct kunit_case urgent_cases[] = {
 	KUNIT_CASE(urgent_places_are_secret),
 	KUNIT_CASE(urgent_beside_sleepers),
 	KUNIT_CASE(urgent_to_a_sleeper),
+	KUNIT_CASE(urgent_wakes),
 	KUNIT_CASE(urgent_is_alive),
 	KUNIT_CASE(urgent_by_turns),
 	KUNIT_CASE(urgent_after_a_flood),

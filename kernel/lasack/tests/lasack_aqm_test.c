@@ -80,6 +80,18 @@ static void aqm_leaves_signed_packets(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lowered(test, nth_ack(0), 1, 60), 0U);
 }
 
+/* With AH (RFC 4302) the receiver would drop a packet that was changed. */
+static void aqm_leaves_sealed_packets(struct kunit *test)
+{
+	struct frame like = nth_ack(0), first = accepts();
+
+	like.ipv6 = true;
+	first.ipv6 = true;
+	like.ah = true;
+	begin(test, first);
+	KUNIT_EXPECT_EQ(test, lowered(test, like, 1, 60), 0U);
+}
+
 /* An option that is longer than its packet. */
 static void aqm_leaves_malformed_packets(struct kunit *test)
 {
@@ -468,6 +480,7 @@ static struct kunit_case lasack_aqm_cases[] = {
 	KUNIT_CASE(aqm_knows_no_scale),
 	KUNIT_CASE(aqm_has_two_scales),
 	KUNIT_CASE(aqm_leaves_signed_packets),
+	KUNIT_CASE(aqm_leaves_sealed_packets),
 	KUNIT_CASE(aqm_leaves_malformed_packets),
 	KUNIT_CASE(aqm_is_lied_to),
 	KUNIT_CASE(aqm_changes_no_clone),

@@ -15,6 +15,7 @@
 #define WINDOW		500U	/* advertised, << SCALE */
 #define SCALE		7
 #define FIRST		1000U	/* what the receiver accepted the connection with */
+#define AH_BYTES	24U
 
 /* How packets are made. */
 struct frame {
@@ -24,6 +25,7 @@ struct frame {
 	u8	option[12];
 	u8	options;	/* bytes of them, in fours */
 	bool	ipv6, vlan, back;
+	bool	ah;		/* with IPv6 */
 	bool	ect;
 	u16	other;	/* a connection of a port that is so much higher */
 };
@@ -61,7 +63,7 @@ static inline __sum16 *checksum_of(struct sk_buff *skb, bool ipv6, u32 transport
 	__sum16 sum;
 
 	if (ipv6) {
-		struct ipv6hdr *ih = (void *)th - sizeof(*ih);
+		struct ipv6hdr *ih = (void *)skb_network_header(skb);
 
 		sum = csum_ipv6_magic(&ih->saddr, &ih->daddr, length, IPPROTO_TCP, 0);
 		*pseudo = ~csum_unfold(sum);
@@ -99,10 +101,16 @@ static inline void put_network(struct sk_buff *skb, const struct frame *f, u32 l
 		struct ipv6hdr *ih = skb_put_zero(skb, sizeof(*ih));
 
 		ih->version = 6;
-		ih->payload_len = htons(length);
-		ih->nexthdr = IPPROTO_TCP;
+		ih->payload_len = htons(length + f->ah * AH_BYTES);
+		ih->nexthdr = f->ah ? NEXTHDR_AUTH : IPPROTO_TCP;
 		ih->saddr.s6_addr32[3] = f->back ? station : server;
 		ih->daddr.s6_addr32[3] = f->back ? server : station;
+		if (f->ah) {
+			u8 *ah = skb_put_zero(skb, AH_BYTES);
+
+			ah[0] = IPPROTO_TCP;
+			ah[1] = AH_BYTES / 4 - 2;	/* RFC 4302, 2.2 */
+		}
 	} else {
 		struct iphdr *ih = skb_put_zero(skb, sizeof(*ih));
 
