@@ -21,9 +21,10 @@
 #include <linux/limits.h>
 #include <linux/log2.h>
 #include <linux/minmax.h>
-#include "account.h"
+#include "account_state.h"
 #include "late.h"
 #include "sleep.h"
+#include "ticket.h"
 
 #define INFLIGHT_DOZES		2	/* how often the stall time of a dozing station is halved */
 #define INFLIGHT_PROMPT		32	/* packets in time that make up for a doze */
