@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit suite of the AQM: what it does to packets, and its states, of which there are fewer than
- * flows.
+ * KUnit suite of the AQM: what it does to packets, and its states, fewer than flows.
  *
  * Principle: whole packets of one upload's receiver, or of one download. What must not change is
  * compared with the packet that was queued, and checksums are computed anew.
