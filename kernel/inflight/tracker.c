@@ -47,8 +47,8 @@ void inflight_schedule(const struct inflight *inf)
 }
 
 /*
- * A packet was freed. Has the discipline waited long enough? It is not waked for each packet of a
- * large bound, but for an eighth of it.
+ * A packet was freed, or the bound changed. Has the discipline waited long enough? It is not waked
+ * for each packet of a large bound, but for an eighth of it.
  */
 bool inflight_ends_wait(struct inflight *inf)
 {

@@ -40,7 +40,6 @@ static void segment_ipv6(struct kunit *test)
 	parse(test, &frame, &seg);
 	KUNIT_EXPECT_EQ(test, (int)seg.key.family, ETH_P_IPV6);
 	KUNIT_EXPECT_EQ(test, memcmp(&seg.key.addr[0], source, sizeof(source)), 0);
-
 	KUNIT_EXPECT_EQ(test, (int)seg.sealed, 0);
 
 	frame_set(&frame, eth_ipv6, ipv6_exthdrs_tcp);

@@ -114,7 +114,7 @@ static void late_serve_phone(struct late_device *device)
 		late_hand_down(device);
 }
 
-/* Until the next packet is freed, a station stalls or the phone wakes. */
+/* Until the next packet is freed, it is time to look for sleepers or the phone wakes. */
 static void late_step(struct kunit *test)
 {
 	struct late_device *device = test->priv;
@@ -280,7 +280,7 @@ static void late_and_later(struct kunit *test)
 	KUNIT_EXPECT_GE(test, late_saturate(test, 20), 500U * 20 * 95 / 100);
 }
 
-/* A station of a late device stalls after the delay besides, during a sample after twice that. */
+/* The stall time of a late device is longer by the delay, during a sample by twice that. */
 static void late_stall_time(struct kunit *test)
 {
 	struct late_device *device = test->priv;

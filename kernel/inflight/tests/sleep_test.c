@@ -98,8 +98,8 @@ static void sleep_is_no_slow_station(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, counted(test), 2U);
 }
 
-/* Of a sleeper more may be buffered below while the others go on. */
-static void sleep_is_excused(struct kunit *test)
+/* What a sleeper gets does not count, until one of its packets is freed. */
+static void sleep_takes_no_room(struct kunit *test)
 {
 	struct inflight_ticket sleeper[20], other;
 	u32 i;
@@ -138,20 +138,20 @@ static void sleep_and_drop(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, counted(test), 0U);
 }
 
-/* One doze: holds the whole bound until excused, then wakes. Returns for how long. */
+/* A station has the whole bound until it is found asleep, then it wakes. Returns for how long. */
 static u64 doze(struct kunit *test, u64 begin)
 {
 	struct inflight_ticket sleeper[2];
-	u64 excused;
+	u64 found;
 
 	sleeper[0] = hand_down(test, 1, begin);
 	sleeper[1] = hand_down(test, 1, begin);
-	excused = inflight_account_deadline(test->priv);
-	expire(test, excused);
-	overtake(test, excused);
+	found = inflight_account_deadline(test->priv);
+	expire(test, found);
+	overtake(test, found);
 	set_free(test, &sleeper[0], begin + MS(150));
 	set_free(test, &sleeper[1], begin + MS(150));
-	return excused - begin;
+	return found - begin;
 }
 
 static void sleep_again_and_again(struct kunit *test)
@@ -222,7 +222,7 @@ static void sleep_one_after_the_other(struct kunit *test)
 	}
 }
 
-/* What a station got late, or 31 in time, do not make up for a doze. All freed is none asleep. */
+/* 32 packets in time make up for a doze. 31 do not, whatever was late in between. */
 static void sleep_is_remembered(struct kunit *test)
 {
 	struct inflight_account *account = test->priv;
@@ -247,7 +247,7 @@ static void sleep_is_remembered(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, doze(test, MS(7000)), MS(25));
 }
 
-/* It has overslept by 1 ms: half of the stall time is no doze. */
+/* A packet that a sleeper gets after half of the stall time is no doze, a later one is. */
 static void sleep_is_no_nap(struct kunit *test)
 {
 	struct inflight_account *account = test->priv;
@@ -272,7 +272,7 @@ static struct kunit_case sleep_cases[] = {
 	KUNIT_CASE(sleep_with_half_of_it),
 	KUNIT_CASE(sleep_is_overtaken_later),
 	KUNIT_CASE(sleep_is_no_slow_station),
-	KUNIT_CASE(sleep_is_excused),
+	KUNIT_CASE(sleep_takes_no_room),
 	KUNIT_CASE(sleep_and_drop),
 	KUNIT_CASE(sleep_again_and_again),
 	KUNIT_CASE(sleep_is_no_long_queue),
