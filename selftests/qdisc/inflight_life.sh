@@ -12,7 +12,7 @@
 #
 # Run as root inside a lab kernel, best the debug one.
 
-plan=11
+plan=12
 # shellcheck source=selftests/lib/lab.sh
 . "$(dirname "$0")/../lib/lab.sh"
 need_program flowgen
@@ -131,6 +131,19 @@ sleeping_station() {
 	expect stalls -ge 1
 	expect stalled -eq 1
 	stop_sending
+}
+
+# The sleeper has the bound, and nobody sends any more. All that is to come is the timer.
+quiet_beside_a_sleeper() {
+	near_tc replace dev dev0 root "$@"
+	quietly send "$near" 10.7.0.3 70 0.001
+	expect in_flight -eq 64
+	before=$(datagrams_of_awake)
+	quietly send "$near" 10.7.0.2 1 0.1
+	sleep 0.5
+	arrived=$(($(datagrams_of_awake) - before))
+	[ "$arrived" -eq 1 ] || echo "with $*: $arrived of 1 datagram arrived" >> "$work/errors"
+	near_tc replace dev dev0 root pfifo
 }
 
 down_and_up() {
@@ -259,6 +272,8 @@ sleeping_station lasack inflight 2
 report "a sleeper's packets do not hold up the others'" "$work/errors"
 sleeping_station inflight limit 2
 report "the same below a FIFO" "$work/errors"
+quiet_beside_a_sleeper lasack inflight 64
+report "one datagram beside a sleeper that has the bound" "$work/errors"
 down_and_up
 report "the device goes down and up" "$work/errors"
 replaced
