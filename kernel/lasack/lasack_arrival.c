@@ -22,6 +22,7 @@
 #include "lasack/lasack_aqm.h"
 #include "lasack/lasack_call.h"
 #include "lasack/lasack_charge.h"
+#include "lasack/floor/lasack_floor.h"
 #include "lasack/lasack_newcomer.h"
 #include "lasack/lasack_observe.h"
 #include "lasack/lasack_order.h"
@@ -191,6 +192,7 @@ static void lasack_queue_append(struct lasack_queue *q, struct lasack_flow *flow
 	}
 	lasack_flow_admit(q, flow, cost, true);
 	q->memory += skb->truesize;
+	lasack_floor_came(q, flow);
 	lasack_flow_append(flow, skb);
 	if (lasack_is_control(flow)) {
 		q->control_packets++;
@@ -207,8 +209,6 @@ static void lasack_queue_append(struct lasack_queue *q, struct lasack_flow *flow
 			lasack_order_changed(q, flow);
 		return;
 	}
-	if (q->shape.floor && !flow->starved)
-		q->waiting_since[lasack_flow_number(q, flow)] = q->now;
 	lasack_order_join(q, flow);
 	lasack_call_joined(q, flow);
 }
@@ -217,6 +217,8 @@ static void lasack_queue_append(struct lasack_queue *q, struct lasack_flow *flow
 static void lasack_queue_wake(struct lasack_queue *q, struct lasack_flow *flow,
 			      const struct sk_buff *skb)
 {
+	if (unlikely(flow->starved))
+		lasack_floor_back(q, flow);
 	if (!flow->shared)
 		flow_table_wake(q->table, &flow->entry);
 	lasack_flow_begin(q, flow, skb);

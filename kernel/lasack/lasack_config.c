@@ -42,6 +42,11 @@
  * (Documentation/measurements/rivals.md).
  */
 #define LASACK_TARGET		100	/* ms */
+/*
+ * Of what a flow that starves and the new flows of its station get. With 25 one of ten uploads
+ * starves in spite of it (Documentation/measurements/long-flows.md).
+ */
+#define LASACK_FLOOR		35	/* percent */
 
 static struct netlink_range_validation lasack_limit_range = {
 	.min = 1, .max = TC_LASACK_LIMIT_MAX,
@@ -192,6 +197,7 @@ void lasack_config_init(struct lasack_config *config, const struct Qdisc *sch)
 		.idle = LASACK_IDLE,
 		.mode = TC_LASACK_MODE_DEFAULT,
 		.fair = lasack_default_fair(dev),
+		.floor = LASACK_FLOOR,
 		.overhead = TC_LASACK_OVERHEAD_AUTO,
 		.target = lasack_default_target(dev),
 		.inflight = inflight_default_limit(sch),
@@ -217,7 +223,10 @@ static void lasack_get(u32 *value, const struct nlattr *attr)
 		*value = nla_get_u32(attr);
 }
 
-/* What the mode decides: the paper knows flows alone, and no target. Return: 0 or an error. */
+/*
+ * What the mode decides: the paper knows flows alone, no target and no floor.
+ * Return: 0 or an error.
+ */
 static int lasack_get_mode(struct lasack_config *config, const struct net_device *dev,
 			   struct nlattr **tb, struct netlink_ext_ack *extack)
 {
@@ -229,8 +238,10 @@ static int lasack_get_mode(struct lasack_config *config, const struct net_device
 	if (config->mode != before) {
 		config->fair = paper ? TC_LASACK_FAIR_FLOW : lasack_default_fair(dev);
 		config->target = paper ? 0 : lasack_default_target(dev);
+		config->floor = paper ? 0 : LASACK_FLOOR;
 		config->observe = lasack_default_observe(config, dev);
 	}
+	lasack_get(&config->floor, tb[TCA_LASACK_FLOOR]);
 	lasack_get(&config->observe, tb[TCA_LASACK_OBSERVE]);
 	if (config->observe && !IS_ENABLED(CONFIG_NETFILTER_INGRESS)) {
 		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_LASACK_OBSERVE],
@@ -318,7 +329,6 @@ static int lasack_config_get(struct lasack_config *config, const struct net_devi
 
 	lasack_get(&config->memory_limit, tb[TCA_LASACK_MEMORY_LIMIT]);
 	lasack_get(&config->flows, tb[TCA_LASACK_FLOWS]);
-	lasack_get(&config->floor, tb[TCA_LASACK_FLOOR]);
 	lasack_get(&config->overhead, tb[TCA_LASACK_OVERHEAD]);
 	if (config->overhead > TC_LASACK_OVERHEAD_MAX &&
 	    config->overhead != TC_LASACK_OVERHEAD_AUTO)
@@ -384,7 +394,6 @@ struct lasack_shape lasack_config_shape(const struct lasack_config *config)
 		.paper = config->mode == TC_LASACK_MODE_PAPER,
 		.by_station = config->fair == TC_LASACK_FAIR_STATION,
 		.runs = config->quantum && config->quantum != TC_LASACK_QUANTUM_AUTO,
-		.floor = config->floor,
 		.aqm = config->target,
 	};
 }

@@ -19,6 +19,17 @@ struct lasack_account {
 	u16	surplus;	/* charged by ACKs beyond what they cost, in units of 4 bytes */
 };
 
+/* Flows that starve, of those that compete with each other. See lasack_floor.c. */
+#define LASACK_FLOOR_LINE	16
+
+struct lasack_floor {
+	s64	credit;		/* what new flows' bytes have earned, 1/100 of the price of a byte */
+	u32	holder;		/* its number: it was the last to be served so */
+	u32	had;		/* bytes of service, since then */
+	u32	count;
+	u32	line[LASACK_FLOOR_LINE]; /* their numbers, the longest in line first */
+};
+
 /* What accounts that compete with each other share: all stations, or the flows of one. */
 struct lasack_level {
 	u64	current_sum;	/* of the one that was served last */
@@ -32,6 +43,7 @@ struct lasack_level {
 	u64	newcomers;	/* the sum that all newcomers together have attained */
 	u64	opened;		/* likewise, in thirds, of connections that were opened lately */
 	u64	solicited;	/* and in still smaller parts, of what a station asked for */
+	struct lasack_floor	floor;
 };
 
 /* Two cache lines: the first finds the flow and its next packet. */
@@ -62,7 +74,7 @@ struct lasack_flow {
 				solicited:1;	/* its station asked for it */
 	u8			shared:1,	/* not one connection: no ACK arithmetic */
 				reversed:1,	/* the last packet came from key.addr[1] */
-				starved:1,	/* not served for its sum since then */
+				starved:1,	/* stands in line for the floor */
 				served:1,	/* in this life */
 				is_new:1,	/* its sum is not set yet */
 				spare:1,	/* counted as such by its station */

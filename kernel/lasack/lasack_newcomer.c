@@ -302,6 +302,7 @@ void lasack_station_begin(struct lasack_queue *q, struct lasack_station *station
 	/* What several share is charged to newcomers when it is sent. */
 	if (station->number == LASACK_STATION_SHARED)
 		station->account.credit = 0;
+	station->level.floor = (struct lasack_floor) {};
 	station->returned = 0;
 	station->acked = 0;
 	station->acked_weight = 0;
@@ -319,6 +320,7 @@ static void lasack_flow_join_station(struct lasack_queue *q, struct lasack_flow 
 
 	if (flow->station != station->number) {
 		flow->station = station->number;
+		flow->starved = 0;
 		flow->is_new |= q->shape.by_station;
 		/* The other station paid for that. */
 		flow->refundable = 0;

@@ -18,13 +18,13 @@
  * has been served loses its only packet last: without it, TCP would wait for its time-out. One
  * that was never served is not spared, so it is of no use to send each packet as a new flow.
  *
- * The order by waiting time exists only with a floor. Its first entry is corrected when it is
- * looked at: waiting times only begin later, never earlier.
+ * A flow that starves may be served before others of its station: lasack_floor.c.
  */
 #include <linux/bits.h>
 #include <linux/minmax.h>
 #include <linux/prefetch.h>
 #include "lasack/lasack_charge.h"
+#include "lasack/floor/lasack_floor.h"
 #include "lasack/lasack_order.h"
 
 /* The most flows of a station that are searched for one that may lose a packet. */
@@ -219,9 +219,6 @@ void lasack_order_join(struct lasack_queue *q, struct lasack_flow *flow)
 				      lasack_flow_seq(q, flow));
 	if (q->dropping && !q->shape.by_station)
 		lasack_drop_update_flow(q, flow);
-	if (q->shape.floor)
-		lasack_tournament_add(&q->wait, number, q->waiting_since[number],
-				      lasack_flow_seq(q, flow));
 }
 
 /*
@@ -257,8 +254,6 @@ void lasack_order_leave(struct lasack_queue *q, struct lasack_flow *flow)
 	}
 	if (q->dropping && !q->shape.by_station)
 		lasack_tournament_remove(&q->drop, number);
-	if (q->shape.floor)
-		lasack_tournament_remove(&q->wait, number);
 }
 
 /* As lasack_order_changed(), while the order to push out of is kept. */
@@ -343,11 +338,8 @@ static bool lasack_order_runs(const struct lasack_queue *q)
 	return q->run_left > 0 && rb_first_cached(&q->run->flows);
 }
 
-/**
- * lasack_order_first() - the flow that lasack_order_next() is going to choose
- * @q: the queue; it has packets
- */
-struct lasack_flow *lasack_order_first(struct lasack_queue *q)
+/* The flow with the least sum; of the station whose run goes on, if one does. There is one. */
+static struct lasack_flow *lasack_order_least(struct lasack_queue *q)
 {
 	struct lasack_flow *least;
 
@@ -360,19 +352,38 @@ struct lasack_flow *lasack_order_first(struct lasack_queue *q)
 	return least;
 }
 
-/* The @flow is served. Unless it is out of turn, its station's run goes on, or begins. */
-static void lasack_order_note_station(struct lasack_queue *q, const struct lasack_flow *flow)
+/**
+ * lasack_order_first() - the flow that lasack_order_next() is going to choose
+ * @q: the queue; it has packets
+ */
+struct lasack_flow *lasack_order_first(struct lasack_queue *q)
+{
+	struct lasack_flow *least = lasack_order_least(q);
+
+	return lasack_floor_before(q, least) ?: least;
+}
+
+/*
+ * The @flow is served, maybe @by_floor and not by its sum. Unless it is out of turn, its station's
+ * run goes on, or begins.
+ */
+static void lasack_order_note_station(struct lasack_queue *q, const struct lasack_flow *flow,
+				      bool by_floor)
 {
 	struct lasack_station *station = lasack_station_at(q, flow);
 	bool runs = lasack_order_runs(q);
 	bool in_turn = runs ? q->run == station : !station->ahead;
 
-	if (q->shape.by_station)
+	if (by_floor && !q->shape.by_station)
+		return;
+	if (q->shape.by_station && !by_floor)
 		lasack_level_note(q, &station->level, &flow->account, flow->account.sum);
 	if (!runs)	/* nobody who waits is below the key, also of a station that is ahead */
 		lasack_level_note(q, &q->level, q->shape.by_station ? &station->account :
 				  &flow->account, lasack_station_key(q, station, flow));
-	station->ahead = 0;
+	/* Who is ahead still is after a packet of the floor. */
+	if (!by_floor)
+		station->ahead = 0;
 	if (!in_turn)
 		return;
 	if (!runs) {
@@ -388,35 +399,23 @@ static void lasack_order_note_station(struct lasack_queue *q, const struct lasac
 /**
  * lasack_order_next() - the flow to serve
  * @q: the queue; it has packets
+ * @by_floor: set to whether it has the floor
  *
- * That of the least sum; of the station whose run goes on, if one does.
+ * That of the least sum; of the station whose run goes on, if one does. But one that starves may
+ * have the floor.
  */
-struct lasack_flow *lasack_order_next(struct lasack_queue *q)
+struct lasack_flow *lasack_order_next(struct lasack_queue *q, bool *by_floor)
 {
-	struct lasack_flow *flow = lasack_order_first(q);
+	struct lasack_flow *flow = lasack_order_least(q);
+	struct lasack_flow *starved = lasack_floor_before(q, flow);
 
+	*by_floor = starved;
+	flow = starved ?: flow;
 	if (lasack_is_grouped(q))
-		lasack_order_note_station(q, flow);
-	else
+		lasack_order_note_station(q, flow, starved);
+	else if (!starved)
 		lasack_level_note(q, &q->level, &flow->account, flow->account.sum);
 	return flow;
-}
-
-/* There are packets, and a floor. */
-struct lasack_flow *lasack_order_longest_waiting(struct lasack_queue *q)
-{
-	struct lasack_flow *flow;
-	u32 number;
-	u64 seq;
-
-	for (;;) {
-		number = lasack_tournament_first(&q->wait);
-		flow = lasack_flow_at(q, number);
-		seq = lasack_flow_seq(q, flow);
-		if (lasack_tournament_first_is(&q->wait, q->waiting_since[number], seq))
-			return flow;
-		lasack_tournament_update_first(&q->wait, q->waiting_since[number], seq);
-	}
 }
 
 /* Takes the station with the largest sum, and of its flows that can spare a packet the largest. */
@@ -438,21 +437,12 @@ static struct lasack_flow *lasack_station_worst(struct lasack_queue *q)
 /**
  * lasack_order_worst() - the flow that loses a packet
  * @q: the queue; it has packets, and the order to push out of is kept
- *
- * With a floor, the flow that is going to have it keeps its only packet while there
- * is another flow.
  */
 struct lasack_flow *lasack_order_worst(struct lasack_queue *q)
 {
-	struct lasack_flow *flow;
-
 	if (q->shape.by_station)
 		return lasack_station_worst(q);
-	flow = lasack_flow_at(q, lasack_tournament_first(&q->drop));
-	if (!q->floor || lasack_flow_can_spare(q, flow) || q->drop.count == 1 ||
-	    flow != lasack_order_longest_waiting(q))
-		return flow;
-	return lasack_flow_at(q, lasack_tournament_second(&q->drop));
+	return lasack_flow_at(q, lasack_tournament_first(&q->drop));
 }
 
 /* From now on the order of the station's flows is exact. */

@@ -12,9 +12,8 @@ void lasack_order_leave(struct lasack_queue *q, struct lasack_flow *flow);
 void lasack_order_changed_slow(struct lasack_queue *q, struct lasack_flow *flow);
 void lasack_order_lowered(struct lasack_queue *q, struct lasack_flow *flow);
 
-struct lasack_flow *lasack_order_next(struct lasack_queue *q);
+struct lasack_flow *lasack_order_next(struct lasack_queue *q, bool *by_floor);
 struct lasack_flow *lasack_order_first(struct lasack_queue *q);
-struct lasack_flow *lasack_order_longest_waiting(struct lasack_queue *q);
 struct lasack_flow *lasack_order_worst(struct lasack_queue *q);
 
 bool lasack_station_mend(struct lasack_queue *q, struct lasack_station *station,

@@ -5,17 +5,6 @@
  * Principle: the flow with the least attained service is served first, its packets in
  * order of arrival. lasack_charge.c says what is attained, lasack_order.c who is next.
  *
- * Least attained service can starve the flow with the largest sum. The floor is a share of
- * the service, in percent, for the flow that has waited longest, whatever its sum. Each byte
- * of service adds that share to the floor's account. When the account covers the first packet
- * of that flow, this packet is the next. Service is all bytes of a
- * packet and those that it acknowledges. If only an ACK's own bytes counted, it would be almost
- * free, and uploads would get many times the floor's share.
- *
- * A flow has waited since it was last served because of its sum. The arrival of its packet
- * does not matter: TCP sends its next packet only when the one before has got through, so the
- * wait would begin anew with each packet.
- *
  * Push-out takes the oldest packet of the flow with the largest sum. If it is an ACK, the newer
  * ACKs say all that it said. If it is data, the sender learns soonest that it is lost.
  *
@@ -26,16 +15,10 @@
 #include "lasack/lasack_aqm.h"
 #include "lasack/lasack_call.h"
 #include "lasack/lasack_charge.h"
+#include "lasack/floor/lasack_floor.h"
 #include "lasack/lasack_newcomer.h"
 #include "lasack/lasack_order.h"
 #include "lasack/lasack_queue.h"
-
-/*
- * The floor is for the flow that has waited longest. While a flow has the floor, its
- * waiting time grows a sixteenth more slowly than that of the others. So two flows that
- * never end have the floor in turn, and newcomers never come before them.
- */
-#define LASACK_TURN_SHIFT	4
 
 /**
  * lasack_queue_advance() - time goes on
@@ -101,7 +84,6 @@ static void lasack_queue_lost(struct lasack_queue *q, struct lasack_flow *flow,
 {
 	struct lasack_skb_cb *next;
 
-	flow->starved = 1;
 	lasack_flow_readmit(q, flow, cb->cost);
 	if (!flow->head) {
 		lasack_flow_lost_last(q, flow);
@@ -152,44 +134,11 @@ static struct sk_buff *lasack_queue_take(struct lasack_queue *q, struct lasack_f
 	return skb;
 }
 
-/**
- * lasack_service() - bytes of service in sending a packet
- * @skb: the packet
- *
- * At most as many acknowledged bytes count as the largest packet holds. An ACK that
- * acknowledges more replaces lost ones, or is forged.
- */
-u32 lasack_service(const struct sk_buff *skb)
-{
-	return qdisc_pkt_len(skb) + min_t(u32, lasack_cb(skb)->acked, U16_MAX);
-}
-
-/* The flow that has waited longest, if the floor pays for it; or NULL. */
-static struct lasack_flow *lasack_queue_due(struct lasack_queue *q)
-{
-	struct lasack_flow *flow;
-	u64 price, *since;
-
-	if (!q->floor)
-		return NULL;
-	flow = lasack_order_longest_waiting(q);
-	price = 100ULL * lasack_service(flow->head);
-	if (q->floor_credit < price)
-		return NULL;
-	q->floor_credit -= price;
-	flow->starved = 1;
-	since = &q->waiting_since[lasack_flow_number(q, flow)];
-	*since += (q->now - q->floor_served) >> LASACK_TURN_SHIFT;
-	q->floor_served = q->now;
-	return flow;
-}
-
+/* From now on so much of the service is for flows that starve. 0: none. */
 void lasack_queue_set_floor(struct lasack_queue *q, u32 percent)
 {
-	if (q->floor != percent) {
-		q->floor_credit = 0;
-		q->floor_served = q->now;
-	}
+	if (!percent && q->floor)
+		lasack_floor_clear(q);
 	q->floor = percent;
 }
 
@@ -252,35 +201,56 @@ static struct lasack_flow *lasack_queue_control_longest(struct lasack_queue *q)
 	return longest;
 }
 
+/*
+ * The flow has the floor. What it had so far is held against it only as far as others may catch up
+ * with anybody: else it would wait for one that has had less for as long as it has had the floor.
+ */
+static void lasack_queue_by_floor(struct lasack_queue *q, struct lasack_flow *flow)
+{
+	u64 most = lasack_sum_plus(q, lasack_flow_level(q, flow)->high, LASACK_LAG);
+
+	/* Without stations nothing else tells the control packets that others are served. */
+	if (!q->shape.by_station)
+		q->control_sum = lasack_sum_minus(q, q->control_sum, lasack_cb(flow->head)->cost);
+	if (flow->account.sum <= most)
+		return;
+	flow->account.sum = most;
+	lasack_order_lowered(q, flow);
+}
+
+/* A packet of the flow is about to be served, and some that compete with it starve. */
+static noinline void lasack_queue_note_floor(struct lasack_queue *q, struct lasack_flow *flow,
+					     bool by_floor)
+{
+	lasack_floor_note(q, flow, by_floor);
+	if (by_floor)
+		lasack_queue_by_floor(q, flow);
+}
+
 /**
  * lasack_queue_serve() - take the packet of least attained service
  * @q: the queue
  *
  * With a quantum, only the station that is being served is considered. With a floor,
- * the flow that has waited longest is served now and then.
+ * a flow that starves is served now and then.
  *
  * Return: the packet, or NULL if the queue is empty.
  */
 struct sk_buff *lasack_queue_serve(struct lasack_queue *q)
 {
-	struct lasack_flow *flow = NULL;
+	struct lasack_flow *flow;
+	bool by_floor;
 
 	if (unlikely(lasack_queue_control_is_next(q)))
-		flow = lasack_queue_control(q);
-	else if (!q->packets)
+		return lasack_queue_take(q, lasack_queue_control(q), true);
+	if (!q->packets)
 		return NULL;
-	else if (q->shape.floor)
-		flow = lasack_queue_due(q);
-	if (!flow) {
-		flow = lasack_order_next(q);
-		flow->starved = 0;
-		if (q->shape.floor)
-			q->waiting_since[lasack_flow_number(q, flow)] = q->now;
-	}
-	if (unlikely(q->aqm) && !lasack_is_control(flow))
+	flow = lasack_order_next(q, &by_floor);
+	if (unlikely(q->aqm))
 		lasack_aqm_serve(q, flow, lasack_queue_discard);
-	if (q->shape.floor)
-		q->floor_credit += (u64)q->floor * lasack_service(flow->head);
+	/* Of ACKs that gave way to one, all count. */
+	if (unlikely(lasack_flow_level(q, flow)->floor.count))
+		lasack_queue_note_floor(q, flow, by_floor);
 	return lasack_queue_take(q, flow, true);
 }
 
@@ -290,12 +260,10 @@ struct sk_buff *lasack_queue_serve(struct lasack_queue *q)
  *
  * But for the AQM, which may drop it.
  *
- * Return: the packet, still queued, or NULL: there is none, or with a floor nobody knows.
+ * Return: the packet, still queued, or NULL: there is none.
  */
 const struct sk_buff *lasack_queue_next(struct lasack_queue *q)
 {
-	if (q->shape.floor)
-		return NULL;
 	if (unlikely(lasack_queue_control_is_next(q)))
 		return lasack_queue_control(q)->head;
 	return q->packets ? lasack_order_first(q)->head : NULL;

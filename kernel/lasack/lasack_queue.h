@@ -29,6 +29,5 @@ const struct sk_buff *lasack_queue_next(struct lasack_queue *q);
 struct sk_buff *lasack_queue_push_out(struct lasack_queue *q);
 
 u64 lasack_queue_percentile(const struct lasack_queue *q, u32 percent);
-u32 lasack_service(const struct sk_buff *skb);
 
 #endif

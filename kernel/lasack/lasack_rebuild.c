@@ -13,6 +13,7 @@
 #include "common/exact_array.h"
 #include "lasack/lasack_aqm.h"
 #include "lasack/lasack_charge.h"
+#include "lasack/floor/lasack_floor.h"
 #include "lasack/lasack_newcomer.h"
 #include "lasack/lasack_order.h"
 #include "lasack/lasack_queue.h"
@@ -87,8 +88,6 @@ static void lasack_order_clear(struct lasack_queue *q)
 	lasack_order_drop_no_more(q);
 	q->run_left = 0;
 	lasack_tournament_clear(&q->order);
-	if (q->shape.floor)
-		lasack_tournament_clear(&q->wait);
 	for (i = 0; lasack_is_grouped(q) && i < ARRAY_SIZE(q->stations->place); i++) {
 		q->stations->place[i].flows = RB_ROOT_CACHED;
 		q->stations->place[i].spares = 0;
@@ -257,7 +256,6 @@ void lasack_queue_take_over(struct lasack_queue *q, struct lasack_queue *from)
 	q->observer = from->observer;
 	q->overflow = from->overflow;
 	q->resynchronised = from->resynchronised;
-	q->floor_served = from->now;
 	memcpy(q->delay, from->delay, sizeof(q->delay));
 	if (same) {
 		q->level = from->level;
@@ -278,10 +276,9 @@ void lasack_queue_take_over(struct lasack_queue *q, struct lasack_queue *from)
 	q->table->counts.expired = from->table->counts.expired;
 	q->table->counts.collisions = from->table->counts.collisions;
 	q->table->swept_at = from->table->swept_at;
-	for (i = 0; q->shape.floor && i < lasack_queue_places(q); i++)
-		q->waiting_since[i] = q->now;
 	lasack_queue_count_bits(q);
 	lasack_queue_adopt_stations(q, from, same);
+	lasack_floor_clear(q);
 	lasack_queue_begin_shared(q);
 	lasack_queue_order(q);
 }
@@ -325,10 +322,7 @@ static int lasack_queue_init(struct lasack_queue *q)
 		if (!q->aqm)
 			return -ENOMEM;
 	}
-	if (!q->shape.floor)
-		return 0;
-	q->waiting_since = exact_array_alloc(places, sizeof(*q->waiting_since));
-	return q->waiting_since ? lasack_tournament_init(&q->wait, places) : -ENOMEM;
+	return 0;
 }
 
 /**
@@ -384,13 +378,9 @@ void lasack_queue_free(struct lasack_queue *q)
 		return;
 	lasack_tournament_destroy(&q->order);
 	lasack_tournament_destroy(&q->drop);
-	lasack_tournament_destroy(&q->wait);
 	kvfree(q->stations);
-	if (q->table) {
+	if (q->table)
 		exact_array_free(q->nodes, lasack_queue_places(q), sizeof(*q->nodes));
-		exact_array_free(q->waiting_since, lasack_queue_places(q),
-				 sizeof(*q->waiting_since));
-	}
 	lasack_aqm_free(q->aqm);
 	flow_table_free(q->table);
 	kfree(q);

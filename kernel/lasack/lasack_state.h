@@ -39,7 +39,6 @@ struct lasack_shape {
 	bool	paper;		/* the paper's rules and no others */
 	bool	by_station;	/* first the stations have equal service, then their flows */
 	bool	runs;		/* a station is served in runs */
-	bool	floor;		/* there is a share for those waiting longest */
 	bool	aqm;		/* no flow's own packets wait for long */
 };
 
@@ -59,6 +58,7 @@ struct lasack_queue {
 	u64			seq;		/* of the last packet to arrive */
 	u32			overhead;	/* bytes: the least that a packet is charged */
 	struct lasack_shape	shape;
+	u32			floor;		/* percent, see lasack_floor.c; 0: none */
 	u32			packets;	/* in the orders: all but the control packets */
 	u32			control_packets;
 	u64			control_sum;	/* bytes that all of them have attained */
@@ -76,13 +76,6 @@ struct lasack_queue {
 	struct lasack_station	*run;		/* whose packets were served last */
 	s64			run_left;	/* bytes */
 	u64			run_key;	/* the least of all as the run began */
-
-	/* with a floor */
-	u32			floor;		/* percent */
-	u64			*waiting_since;	/* by flow, ns */
-	u64			floor_credit;	/* bytes of service * 100 */
-	u64			floor_served;	/* ns: when it last served a flow */
-	struct lasack_tournament wait;		/* flows, the longest waiting first */
 
 	/* when it is full */
 	u32			drop_below;	/* packets: with fewer, drop is not kept */

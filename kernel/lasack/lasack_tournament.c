@@ -169,19 +169,6 @@ void lasack_tournament_update_first(struct lasack_tournament *t, u64 key, u64 ti
 	lasack_tournament_set(t, lasack_entry_of(key, tie, leaf), leaf);
 }
 
-/* The second item. There are at least two. */
-u32 lasack_tournament_second(const struct lasack_tournament *t)
-{
-	u32 at = lasack_tournament_first_leaf(t), i, other;
-	struct lasack_entry second = lasack_no_entry;
-
-	for (i = 0; i < t->last; i++, at /= 4) {
-		for (other = 1; other < 4; other++)
-			second = lasack_entry_lesser(second, t->rounds[i][at ^ other]);
-	}
-	return t->items[lasack_entry_leaf(&second)];
-}
-
 /* Entries of a round in whole fours, if there are so many leaves. */
 static u32 lasack_round_size(u32 leaves, u32 round)
 {

@@ -46,7 +46,6 @@ void lasack_tournament_add(struct lasack_tournament *t, u32 item, u64 key, u64 t
 void lasack_tournament_remove(struct lasack_tournament *t, u32 item);
 void lasack_tournament_update(struct lasack_tournament *t, u32 item, u64 key, u64 tie);
 void lasack_tournament_update_first(struct lasack_tournament *t, u64 key, u64 tie);
-u32 lasack_tournament_second(const struct lasack_tournament *t);
 
 static inline bool lasack_tournament_has(const struct lasack_tournament *t, u32 item)
 {

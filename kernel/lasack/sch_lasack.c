@@ -14,8 +14,8 @@
  * sch_lasack.h has the private data, lasack_state.h the queue in it, and lasack_rebuild.c makes
  * and frees that. A packet's way: lasack_arrival.c finds its flow (common/flow_table.c) and
  * station (lasack_station.c), lasack_charge.c and lasack_newcomer.c charge it, lasack_queue.c
- * serves it or pushes it out, as lasack_order.c and lasack_call.c say. lasack_sum.c has the decay,
- * and lasack_observe.c and lasack_heard.c count what stations send. lasack_rates.c and
+ * serves it or pushes it out, as lasack_order.c, lasack_call.c and lasack_floor.c say. lasack_sum.c
+ * has the decay, lasack_observe.c and lasack_heard.c count what stations send, lasack_rates.c and
  * lasack_airtime.c have what their bytes cost. lasack_class.c has what tc shows.
  */
 #include <linux/errno.h>
@@ -175,7 +175,7 @@ static int lasack_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 /* Time goes on while packets go, but who reads the clock for each has the cost of it. */
 static void lasack_dequeue_advance(struct lasack_sched_data *q)
 {
-	if (q->config.floor || q->config.halflife || q->config.target ||
+	if (q->config.halflife || q->config.target ||
 	    q->served++ % LASACK_DELAY_SAMPLE == 0)
 		lasack_queue_advance(q->queue, ktime_get_ns());
 	else
@@ -322,7 +322,7 @@ static void lasack_commit(struct Qdisc *sch, const struct lasack_config *config)
 static bool lasack_shape_differs(const struct lasack_shape *a, const struct lasack_shape *b)
 {
 	return a->flows != b->flows || a->paper != b->paper || a->by_station != b->by_station ||
-	       a->runs != b->runs || a->floor != b->floor || a->aqm != b->aqm;
+	       a->runs != b->runs || a->aqm != b->aqm;
 }
 
 static int lasack_change(struct Qdisc *sch, struct nlattr *opt,

@@ -114,12 +114,33 @@ static void check_stations(struct kunit *test, struct lasack_queue *q, const str
 	}
 }
 
+/* Nobody stands in a line twice, and who starves stands in that of those it competes with. */
+static void check_floor(struct kunit *test, struct lasack_queue *q)
+{
+	struct lasack_floor *floor;
+	struct lasack_flow *flow;
+	u32 i, j, places;
+
+	for (i = 0; i < q->table->size; i++) {
+		flow = lasack_flow_at(q, i);
+		if (!flow->starved || !flow->entry.in_use)
+			continue;
+		KUNIT_EXPECT_GT(test, q->floor, 0U);
+		floor = &lasack_flow_level(q, flow)->floor;
+		KUNIT_ASSERT_LE(test, floor->count, (u32)LASACK_FLOOR_LINE);
+		for (j = places = 0; j < floor->count; j++)
+			places += floor->line[j] == i;
+		KUNIT_EXPECT_EQ(test, places, 1U);
+	}
+}
+
 static void check_books(struct kunit *test, struct books *b)
 {
 	struct lasack_queue *q = test->priv;
 
 	memset(b->of, 0, sizeof(b->of));
 	memset(b->spares, 0, sizeof(b->spares));
+	check_floor(test, q);
 	check_flows(test, q, b);
 	if (lasack_is_grouped(q))
 		check_stations(test, q, b);
@@ -191,7 +212,7 @@ static void random_options(struct lasack_queue *q, struct books *b)
 {
 	q->quantum = q->shape.runs || (q->shape.by_station && one_in(b, 2)) ? 3000 : 0;
 	q->overhead = q->shape.paper || one_in(b, 2) ? 0 : 640;
-	lasack_queue_set_floor(q, q->shape.floor ? 10 : 0);
+	lasack_queue_set_floor(q, one_in(b, 3) ? 0 : 10);
 	flow_table_set_idle(q->table, one_in(b, 2) ? 300 * NSEC_PER_MSEC : 0);
 	lasack_queue_set_halflife(q, one_in(b, 3) ? 100 * NSEC_PER_MSEC : 0);
 }
@@ -204,7 +225,6 @@ static void random_shape(struct kunit *test, struct books *b)
 		.paper = paper,
 		.by_station = !paper && one_in(b, 2),
 		.runs = one_in(b, 3),
-		.floor = one_in(b, 3),
 	};
 	struct lasack_queue *q = lasack_queue_create(&shape);
 

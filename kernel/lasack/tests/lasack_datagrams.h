@@ -31,10 +31,10 @@ static inline void observe_test_exit(struct kunit *test)
 	lasack_test_exit(test);
 }
 
-/* Another queue, which has not heard anything yet, with a floor of @percent or none. */
+/* Another queue, which has not heard anything yet, with a floor of @percent, or 0. */
 static inline struct lasack_queue *begin_hearing_with(struct kunit *test, u32 percent)
 {
-	struct lasack_shape shape = { .by_station = true, .floor = percent };
+	struct lasack_shape shape = { .by_station = true };
 	struct lasack_queue *q = test->priv;
 
 	if (q)

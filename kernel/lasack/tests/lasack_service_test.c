@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit suite of what may come before the least sum: runs of a station,
- * and packets that have waited longest.
+ * KUnit suite of what may come before the least sum: runs of a station.
  *
- * Principle: orders are worked out by hand, of packets of 1000 bytes; the share of
- * the floor is what is asked for, counted over every 100 packets.
+ * Principle: orders are worked out by hand, of packets of 1000 bytes.
  */
 #include <kunit/test.h>
 #include <linux/module.h>
 #include "lasack/tests/lasack_packets.h"
 
-/* All that may be switched on. */
 static int service_test_init(struct kunit *test)
 {
 	test->priv = NULL;
 	lasack_test_reshape(test, (struct lasack_shape) {
-		.paper = true, .runs = true, .floor = true,
+		.paper = true, .runs = true,
 	});
 	return 0;
 }
@@ -134,22 +131,19 @@ static void service_run_takes_newcomers(struct kunit *test)
 
 /*
  * ARP and EAPOL are never behind data: not in a run, not of a flow that has had
- * nothing yet and came first, not if the floor is due.
+ * nothing yet and came first.
  */
 static void service_control_waits_for_nobody(struct kunit *test)
 {
 	struct tcp_segment eapol = { .class = SEGMENT_NOT_IP, .payload = 100 };
 
 	set_quantum(test, 100000);
-	lasack_queue_set_floor(test->priv, 100);
 	fill_two_stations(test);
 	KUNIT_EXPECT_EQ(test, serve(test), 10U);
-	KUNIT_EXPECT_EQ(test, serve(test), 20U);	/* has waited longest */
 	add_to(test, 3, eapol, 98);
 	add_to(test, 1, eapol, 99);
 	KUNIT_EXPECT_EQ(test, serve(test), 98U);
 	KUNIT_EXPECT_EQ(test, serve(test), 99U);
-	lasack_queue_set_floor(test->priv, 0);
 	add_to(test, 3, eapol, 97);
 	KUNIT_EXPECT_EQ(test, serve(test), 97U);
 	KUNIT_EXPECT_EQ(test, serve(test), 11U);	/* the run goes on */
@@ -168,76 +162,6 @@ static void service_runs_keep_sums_together(struct kunit *test)
 		KUNIT_ASSERT_LE(test, attained(test, 1), attained(test, 2) + 8000);
 		KUNIT_ASSERT_LE(test, attained(test, 2), attained(test, 1) + 8000);
 	}
-}
-
-/*
- * Flow 1 has had much and 100 packets wait; each of the others is new. Returns
- * the least share flow 1 had of the bytes of any 100 packets, in percent, one
- * packet of its own more or less.
- */
-static u32 least_share(struct kunit *test, u32 floor, u32 others)
-{
-	u32 i, length, window = 0, had = 0, least = U32_MAX;
-	u16 lengths[100] = {};
-	bool mine[100] = {};
-
-	lasack_queue_set_floor(test->priv, floor);
-	add_to(test, 1, data(1, 1000000), 1);
-	serve(test);
-	for (i = 0; i < 100; i++)
-		add_to(test, 1, data(1, 1000), 1);
-	for (i = 0; i < 1000; i++) {
-		add_to(test, 2, data(100 + i, others), 2);
-		length = others;
-		window -= lengths[i % 100];
-		had -= mine[i % 100] * 1000;
-		mine[i % 100] = serve(test) == 1;
-		if (mine[i % 100])
-			length = 1000;
-		lengths[i % 100] = length;
-		window += length;
-		had += mine[i % 100] * 1000;
-		if (i >= 100)
-			least = min(least, (had + 1000) * 100 / window);
-	}
-	return least;
-}
-
-static void service_starves_without_floor(struct kunit *test)
-{
-	/* None but the one of 100 that is granted. */
-	KUNIT_EXPECT_EQ(test, least_share(test, 0, 1000), 1U);
-}
-
-static void service_floor_is_kept(struct kunit *test)
-{
-	KUNIT_EXPECT_GE(test, least_share(test, 5, 1000), 5U);
-}
-
-static void service_floor_counts_bytes(struct kunit *test)
-{
-	KUNIT_EXPECT_GE(test, least_share(test, 7, 300), 7U);
-}
-
-/*
- * An upload's ACKs have waited longest. Each acknowledges 2000 bytes, the others'
- * packets are of 1000: 10 % of the service of 100 packets are 5 ACKs, give or
- * take one. By their own bytes, here none, all would go.
- */
-static void service_floor_counts_what_acks_acknowledge(struct kunit *test)
-{
-	u32 i, acks = 0;
-
-	lasack_queue_set_floor(test->priv, 10);
-	for (i = 0; i < 50; i++)
-		add_to(test, 1, ack(1, 2000 * i), 1);
-	KUNIT_EXPECT_EQ(test, serve(test), 1U);	/* the first acknowledges nothing */
-	for (i = 0; i < 100; i++) {
-		add_to(test, 2, data(100 + i, 1000), 2);
-		acks += serve(test) == 1;
-	}
-	KUNIT_EXPECT_GE(test, acks, 4U);
-	KUNIT_EXPECT_LE(test, acks, 6U);
 }
 
 /* The ACK after one that was pushed out tells the sender of both. */
@@ -259,7 +183,7 @@ static void service_of_an_ack_includes_pushed_out_ones(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lasack_service(flow->head), 3000U);
 }
 
-/* A forged jump neither earns nor costs the floor more than a packet can hold. */
+/* A forged jump is no more service than a packet can hold. */
 static void service_of_a_forged_ack_is_bounded(struct kunit *test)
 {
 	struct lasack_queue *q = test->priv;
@@ -271,74 +195,6 @@ static void service_of_a_forged_ack_is_bounded(struct kunit *test)
 	add(test, ack(1, S32_MAX), 2);
 	flow = lasack_queue_flow(q, &seg);
 	KUNIT_EXPECT_EQ(test, lasack_service(flow->head), (u32)U16_MAX);
-}
-
-/* Half of it: every second packet, once the first two have earned it. */
-static void service_floor_takes_the_oldest(struct kunit *test)
-{
-	static const u32 order[] = { 10, 20, 11, 21, 12, 22, 13, 23 };
-
-	lasack_queue_set_floor(test->priv, 50);
-	add_to(test, 1, data(1, 1000), 10);
-	add_to(test, 1, data(1, 1000), 11);
-	add_to(test, 1, data(1, 1000), 12);
-	add_to(test, 1, data(1, 1000), 13);
-	add_to(test, 2, data(2, 1000), 20);
-	add_to(test, 2, data(2, 1000), 21);
-	add_to(test, 2, data(2, 1000), 22);
-	add_to(test, 2, data(2, 1000), 23);
-	expect_order(test, order, ARRAY_SIZE(order));
-}
-
-/*
- * Flow 1 and then flow 2 have had much and wait; each of them has one packet at a
- * time, as a TCP that waits for its ACK has, while a new flow comes every ms. The
- * floor is flow 1's, not of the one whose packet is older, for 16 times the 100 ms
- * by which it was earlier: 1600 packets and every tenth of them. Then they share.
- */
-static void service_floor_is_the_connections(struct kunit *test)
-{
-	struct lasack_queue *q = test->priv;
-	u32 i, mark, had[3] = {};
-
-	lasack_queue_set_floor(q, 10);
-	for (i = 1; i <= 2; i++) {
-		add_to(test, 1, data(i, 10000000), i);
-		serve(test);
-		q->floor_credit = 0;
-		q->floor_served = 200 * NSEC_PER_MSEC;
-		lasack_queue_advance(q, i * 100 * NSEC_PER_MSEC);
-		add_to(test, 1, data(i, 1000), i);
-	}
-	for (i = 0; i < 4000; i++) {
-		lasack_queue_advance(q, q->now + NSEC_PER_MSEC);
-		add_to(test, 2, data(100 + i, 1000), 3);
-		mark = serve(test);
-		if (mark == 3)
-			continue;
-		had[mark]++;
-		if (i < 1500)
-			KUNIT_ASSERT_EQ(test, mark, 1U);
-		add_to(test, 1, data(mark, 1000), mark);
-	}
-	KUNIT_EXPECT_GE(test, had[1], 150U + 110);
-	KUNIT_EXPECT_GE(test, had[2], 110U);
-}
-
-/* Its only packet is the largest sum's, and goes next but one of all others. */
-static void service_floor_spares_the_oldest(struct kunit *test)
-{
-	u32 i;
-
-	add(test, data(1, 1000000), 1);
-	serve(test);
-	add(test, data(1, 1000), 1);
-	for (i = 2; i < 5; i++)
-		add(test, data(i, 1000), i);
-	lasack_queue_set_floor(test->priv, 5);
-	KUNIT_EXPECT_EQ(test, push_out(test), 4U);
-	lasack_queue_set_floor(test->priv, 0);
-	KUNIT_EXPECT_EQ(test, push_out(test), 1U);
 }
 
 /* In units of 2^10 ns, by hand: 800 / 8, then 100 - 100 / 8 + 1600 / 8. */
@@ -441,15 +297,8 @@ static struct kunit_case lasack_service_cases[] = {
 	KUNIT_CASE(service_run_takes_newcomers),
 	KUNIT_CASE(service_control_waits_for_nobody),
 	KUNIT_CASE(service_runs_keep_sums_together),
-	KUNIT_CASE(service_starves_without_floor),
-	KUNIT_CASE(service_floor_is_kept),
-	KUNIT_CASE(service_floor_counts_bytes),
-	KUNIT_CASE(service_floor_counts_what_acks_acknowledge),
 	KUNIT_CASE(service_of_an_ack_includes_pushed_out_ones),
 	KUNIT_CASE(service_of_a_forged_ack_is_bounded),
-	KUNIT_CASE(service_floor_takes_the_oldest),
-	KUNIT_CASE(service_floor_is_the_connections),
-	KUNIT_CASE(service_floor_spares_the_oldest),
 	KUNIT_CASE(service_delay_by_size),
 	KUNIT_CASE(service_connections_are_no_newcomers),
 	KUNIT_CASE(service_losses_are_free),

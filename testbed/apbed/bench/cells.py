@@ -122,7 +122,7 @@ KINDS = (
     "lasack",
     "lasack inflight 64",
     "lasack fair station overhead 640 inflight 64",
-    "lasack quantum 24000 floor 5 inflight 64",
+    "lasack quantum 24000 inflight 64",
     "ackwrr",
     "ackwrr weights auto",
     "inflight limit 64",

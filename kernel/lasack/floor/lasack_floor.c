@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A share of the service for flows that starve.
+ *
+ * Least attained service can starve a flow that has had much: new ones have had less, and if a
+ * station asks for more than it gets, there are always new ones. Among old flows none starves: what
+ * they may catch up with is bounded (lasack_newcomer.c).
+ *
+ * Principle: a flow that starves says so. Its sender gets no answer, so it sends again, and finds
+ * its last packet still waiting. So nobody searches for flows that starve, and no order by waiting
+ * time is kept. Who sends on and on, without waiting for answers, does not say so.
+ *
+ * Flows that starve stand in a short line. The first of them that has packets has the floor: a
+ * percentage of what it and the new flows that it competes with are served. That is all bytes of a
+ * packet and those that it acknowledges, or what it costs if that is more. If only an ACK's own
+ * bytes counted, it would be almost free, and uploads would get many times the floor's share. The
+ * sums are charged as ever. But what the floor gave is held against nobody for ever: lasack_queue.c.
+ *
+ * A flow stands in line until its sum is the least, until it has ended, or until it has been without
+ * packets for a second. Each goes on until it is done: if they were served in turn, all would be as
+ * slow as all of them together. But after LASACK_FLOOR_TURN a flow goes to the end of the line, so
+ * a transfer that never ends does not keep the floor from others.
+ *
+ * A new flow may starve too, if its station asked for it or its connection was opened. They have
+ * half of the line, so there is always room for old ones. Other new flows may be a flood: together
+ * they have the service of one flow, and the floor would add to it. New is a flow that was served
+ * less than a newcomer's credit. The credit itself does not tell: it is spent when packets come.
+ *
+ * If the line is full, whoever has waited longest stays: TCP doubles the time until it asks again.
+ */
+#include <linux/minmax.h>
+#include <linux/string.h>
+#include "lasack/floor/lasack_floor.h"
+#include "lasack/lasack_newcomer.h"
+
+/* Bytes of service that a flow has of the floor until others have their turn. */
+#define LASACK_FLOOR_TURN	(1024U << 10)
+/* Bytes of service that are kept for a flow that has no packet now. */
+#define LASACK_FLOOR_KEPT	(16U << 10)
+/* Places in line for new flows. */
+#define LASACK_FLOOR_NEW	(LASACK_FLOOR_LINE / 2)
+
+/**
+ * lasack_service() - bytes of service in sending a packet
+ * @skb: the packet
+ *
+ * At most as many acknowledged bytes count as the largest packet holds. An ACK that
+ * acknowledges more replaces lost ones, or is forged.
+ */
+u32 lasack_service(const struct sk_buff *skb)
+{
+	return qdisc_pkt_len(skb) + min_t(u32, lasack_cb(skb)->acked, U16_MAX);
+}
+
+static void lasack_floor_append(struct lasack_floor *floor, u32 number)
+{
+	floor->line[floor->count++] = number;
+}
+
+static void lasack_floor_remove(struct lasack_floor *floor, u32 place)
+{
+	floor->count--;
+	memmove(&floor->line[place], &floor->line[place + 1],
+		(floor->count - place) * sizeof(floor->line[0]));
+}
+
+/* The paper knows no newcomers: all flows may have more than their share. */
+static bool lasack_floor_is_new(const struct lasack_queue *q, const struct lasack_flow *flow)
+{
+	return lasack_flow_bytes(flow) < LASACK_CREDIT || q->shape.paper;
+}
+
+/* The flow has no packets. Has it ended, or had none for so long that it does not starve? */
+static bool lasack_floor_is_over(const struct lasack_queue *q, const struct lasack_flow *flow)
+{
+	return !flow->entry.in_use || flow->entry.finished ||
+	       q->time - flow->entry.idle_since >= LASACK_FLOOR_IDLE;
+}
+
+/* Does the flow, once in this line, not belong there any more? */
+static bool lasack_floor_is_gone(struct lasack_queue *q, const struct lasack_level *level,
+				 struct lasack_flow *flow)
+{
+	/* It starves no more, its place is another flow's, or it has another station. */
+	if (!flow->starved || lasack_flow_level(q, flow) != level)
+		return true;
+	if (flow->head || !lasack_floor_is_over(q, flow))
+		return false;
+	flow->starved = 0;
+	return true;
+}
+
+/* No flow is in line that does not belong there. */
+static void lasack_floor_tidy(struct lasack_queue *q, struct lasack_level *level)
+{
+	struct lasack_floor *floor = &level->floor;
+	u32 i = 0;
+
+	while (i < floor->count) {
+		if (lasack_floor_is_gone(q, level, lasack_flow_at(q, floor->line[i])))
+			lasack_floor_remove(floor, i);
+		else
+			i++;
+	}
+}
+
+/* For how long the flow's last packet has waited, in units of a packet's arrival; 0 without one. */
+static u32 lasack_floor_waited(const struct lasack_queue *q, const struct lasack_flow *flow)
+{
+	return flow->head ? (u32)(q->now >> LASACK_ARRIVAL_SHIFT) - lasack_cb(flow->tail)->arrival :
+			    0;
+}
+
+/*
+ * There is no room for the flow. Of those in line, or of the new ones, the one whose last packet
+ * has waited least loses its place to a flow that has waited for longer. The first keeps it.
+ * Return: whether there is room now.
+ */
+static bool lasack_floor_make_room(const struct lasack_queue *q, struct lasack_floor *floor,
+				   const struct lasack_flow *flow, bool new_ones)
+{
+	u32 least = lasack_floor_waited(q, flow), place = 0, waited, i;
+	struct lasack_flow *other;
+
+	for (i = 1; i < floor->count; i++) {
+		other = lasack_flow_at(q, floor->line[i]);
+		waited = lasack_floor_waited(q, other);
+		if (waited >= least || (new_ones && !lasack_floor_is_new(q, other)))
+			continue;
+		least = waited;
+		place = i;
+	}
+	if (!place)
+		return false;
+	lasack_flow_at(q, floor->line[place])->starved = 0;
+	lasack_floor_remove(floor, place);
+	return true;
+}
+
+/* New flows of those in line. */
+static u32 lasack_floor_new_ones(const struct lasack_queue *q, const struct lasack_floor *floor)
+{
+	u32 i, count = 0;
+
+	for (i = 0; i < floor->count; i++)
+		count += lasack_floor_is_new(q, lasack_flow_at(q, floor->line[i]));
+	return count;
+}
+
+/* The flow's last packet has waited for long, and another one comes. */
+void lasack_floor_ask(struct lasack_queue *q, struct lasack_flow *flow)
+{
+	bool is_new = lasack_floor_is_new(q, flow) && !q->shape.paper;
+	struct lasack_level *level = lasack_flow_level(q, flow);
+	struct lasack_floor *floor = &level->floor;
+	bool full;
+
+	if (!q->floor || flow->shared || flow->starved ||
+	    (is_new && !flow->opened && !flow->solicited))
+		return;
+	lasack_floor_tidy(q, level);
+	full = floor->count == LASACK_FLOOR_LINE ||
+	       (is_new && lasack_floor_new_ones(q, floor) >= LASACK_FLOOR_NEW);
+	if (full && !lasack_floor_make_room(q, floor, flow, is_new))
+		return;
+	flow->starved = 1;
+	lasack_floor_append(floor, lasack_flow_number(q, flow));
+}
+
+/* The flow stands in line, and is about to have packets again. */
+void lasack_floor_back(const struct lasack_queue *q, struct lasack_flow *flow)
+{
+	if (lasack_floor_is_over(q, flow))
+		flow->starved = 0;
+}
+
+/**
+ * lasack_floor_first() - as lasack_floor_before(), if flows stand in line
+ * @q: the queue
+ * @least: the flow with the least sum
+ */
+struct lasack_flow *lasack_floor_first(struct lasack_queue *q, const struct lasack_flow *least)
+{
+	struct lasack_level *level = lasack_flow_level(q, least);
+	struct lasack_floor *floor = &level->floor;
+	struct lasack_flow *flow;
+	u32 i = 0;
+
+	while (i < floor->count) {
+		flow = lasack_flow_at(q, floor->line[i]);
+		if (lasack_floor_is_gone(q, level, flow))
+			lasack_floor_remove(floor, i);
+		else if (flow->head)
+			return floor->credit > 0 && flow != least ? flow : NULL;
+		else
+			i++;
+	}
+	/* What was left belongs to nobody who comes later. */
+	if (!floor->count)
+		floor->credit = min_t(s64, floor->credit, 0);
+	return NULL;
+}
+
+/* Is there no packet that competes with those of the flow? */
+static bool lasack_floor_alone(const struct lasack_queue *q, const struct lasack_flow *flow)
+{
+	return flow->account.packets == (lasack_has_station(q, flow) ?
+		lasack_station_at(q, flow)->account.packets : q->packets);
+}
+
+/* The flow has had @bytes. After its turn it goes to the end of the line. */
+static void lasack_floor_turn(struct lasack_floor *floor, u32 number, u32 bytes)
+{
+	u32 i;
+
+	if (floor->holder != number)
+		floor->had = 0;
+	floor->holder = number;
+	floor->had += bytes;
+	if (floor->had < LASACK_FLOOR_TURN)
+		return;
+	floor->had = 0;
+	for (i = 0; floor->line[i] != number; i++)
+		;
+	lasack_floor_remove(floor, i);
+	lasack_floor_append(floor, number);
+}
+
+/**
+ * lasack_floor_note() - a packet is about to be served, and flows that compete with it starve
+ * @q: the queue
+ * @flow: its flow
+ * @by_floor: it is what lasack_floor_before() said; else its sum is the least
+ */
+void lasack_floor_note(struct lasack_queue *q, struct lasack_flow *flow, bool by_floor)
+{
+	struct lasack_floor *floor = &lasack_flow_level(q, flow)->floor;
+	u32 service = max_t(u32, lasack_service(flow->head), lasack_cb(flow->head)->cost);
+	u32 price = max(100 - q->floor, 1U);
+	s64 earned = (s64)service * q->floor;
+
+	if (by_floor) {
+		floor->credit -= (s64)service * price;
+		lasack_floor_turn(floor, lasack_flow_number(q, flow), service);
+		return;
+	}
+	if (lasack_floor_is_new(q, flow))
+		floor->credit = min_t(s64, floor->credit + earned,
+				      max_t(s64, earned, (s64)LASACK_FLOOR_KEPT * price));
+	if (!lasack_floor_alone(q, flow))
+		flow->starved = 0;
+}
+
+/* Flows have other numbers, or there is no floor: none stands in line any more. */
+void lasack_floor_clear(struct lasack_queue *q)
+{
+	u32 i;
+
+	q->level.floor = (struct lasack_floor) {};
+	for (i = 0; i < q->table->size; i++)
+		lasack_flow_at(q, i)->starved = 0;
+	for (i = 0; lasack_is_grouped(q) && i < ARRAY_SIZE(q->stations->place); i++)
+		q->stations->place[i].level.floor = (struct lasack_floor) {};
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit suite of the line for the floor: who has it, and for how long.
+ *
+ * Principle: it is worked out by hand, of packets of 1000 bytes.
+ */
+#include <kunit/test.h>
+#include <linux/module.h>
+#include "lasack/floor/tests/lasack_starving.h"
+
+/* Its sum is the least of two: it does not starve any more. Alone it still stands in line. */
+static void floor_ends_when_it_has_caught_up(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+
+	grow(test, 1);
+	starve(test, 1);
+	KUNIT_EXPECT_EQ(test, serve(test), 1U);
+	KUNIT_EXPECT_TRUE(test, known(q, 1)->starved);
+	add_to(test, 1, data(2, 1000), OTHER);
+	known(q, 2)->account.sum = known(q, 1)->account.sum + 1;
+	lasack_order_lowered(q, known(q, 2));
+	KUNIT_EXPECT_EQ(test, serve(test), 1U);
+	KUNIT_EXPECT_FALSE(test, known(q, 1)->starved);
+	KUNIT_EXPECT_EQ(test, serve(test), OTHER);
+	/* Newcomers begin 65 kB below it. */
+	add_to(test, 1, data(1, 1000), 1);
+	KUNIT_EXPECT_EQ(test, had_among(test, 1, 50, 1000), 0U);
+}
+
+/* While the first has no packets, the next one is served. If the first has ended, it is gone. */
+static void floor_waits_for_nobody(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+	struct tcp_segment fin = data(1, 1000);
+
+	grow_both(test);
+	starve(test, 1);
+	starve(test, 2);
+	drain(test, 1);
+	KUNIT_EXPECT_GT(test, had_among(test, 2, 40, 1000), 5U);
+	KUNIT_EXPECT_TRUE(test, known(q, 1)->starved);
+	add_to(test, 1, data(1, 1000), 1);
+	KUNIT_EXPECT_GT(test, had_among(test, 1, 40, 1000), 5U);
+	fin.fin = 1;
+	add_to(test, 1, fin, 1);
+	drain(test, 1);
+	had_among(test, 2, 4, 1000);
+	KUNIT_EXPECT_FALSE(test, known(q, 1)->starved);
+}
+
+/* For a second without packets it has the floor; then the next one in line. */
+static void floor_ends_with_a_pause(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+
+	grow_both(test);
+	starve(test, 1);
+	starve(test, 2);
+	drain(test, 1);
+	drain(test, 2);
+	wait(test, 900);
+	add_to(test, 1, data(1, 1000), 1);
+	add_to(test, 1, data(2, 1000), 2);
+	KUNIT_EXPECT_GT(test, had_among(test, 1, 20, 1000), 3U);
+	drain(test, 1);
+	drain(test, 2);
+	KUNIT_EXPECT_TRUE(test, known(q, 1)->starved);
+	KUNIT_EXPECT_TRUE(test, known(q, 2)->starved);
+	wait(test, 600);
+	add_to(test, 1, data(2, 1000), 2);
+	drain(test, 2);
+	wait(test, 600);
+	add_to(test, 1, data(1, 1000), 1);
+	add_to(test, 1, data(2, 1000), 2);
+	KUNIT_EXPECT_GT(test, had_among(test, 2, 40, 1000), 5U);
+	KUNIT_EXPECT_FALSE(test, known(q, 1)->starved);
+}
+
+/* First come, first served: the second has nothing until the first has had 1 MiB. */
+static void floor_goes_round(struct kunit *test)
+{
+	begin(test, true, 75);
+	grow_both(test);
+	starve(test, 1);
+	starve(test, 2);
+	KUNIT_EXPECT_EQ(test, had_among(test, 2, 1395, 1000), 0U);
+	KUNIT_EXPECT_GE(test, had_among(test, 2, 10, 1000), 3U);
+	KUNIT_EXPECT_EQ(test, had_among(test, 1, 100, 1000), 0U);
+}
+
+/* Flows 1 to 16 fill the line. */
+static void fill_line(struct kunit *test)
+{
+	u32 id;
+
+	for (id = 1; id <= LASACK_FLOOR_LINE; id++)
+		grow(test, id);
+	for (id = 1; id <= LASACK_FLOOR_LINE; id++)
+		starve(test, id);
+}
+
+/* Who has waited longest stays. Without packets nobody waits. The first is not driven out. */
+static void floor_line_is_short(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+	u32 id;
+
+	grow(test, 17);
+	grow(test, 18);
+	fill_line(test);
+	KUNIT_EXPECT_TRUE(test, known(q, 16)->starved);
+	starve(test, 17);		/* all others have waited for as long */
+	KUNIT_EXPECT_FALSE(test, known(q, 17)->starved);
+	drain(test, 1);
+	drain(test, 2);
+	wait(test, 301);
+	add_to(test, 1, data(17, 1000), 17);
+	KUNIT_EXPECT_TRUE(test, known(q, 17)->starved);
+	KUNIT_EXPECT_TRUE(test, known(q, 1)->starved);
+	KUNIT_EXPECT_FALSE(test, known(q, 2)->starved);
+
+	add_to(test, 1, data(18, 1000), 18);
+	wait(test, 301);
+	for (id = 1; id <= LASACK_FLOOR_LINE; id++)
+		add_to(test, 1, data(id, 1000), id);
+	add_to(test, 1, data(18, 1000), 18);
+	KUNIT_EXPECT_TRUE(test, known(q, 18)->starved);
+	KUNIT_EXPECT_TRUE(test, known(q, 1)->starved);
+	KUNIT_EXPECT_FALSE(test, known(q, 3)->starved);
+}
+
+/* Who does not starve any more takes no place from others, behind one that still does. */
+static void floor_line_has_no_ghosts(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+	struct lasack_floor *floor;
+	u32 id;
+
+	grow(test, 17);
+	fill_line(test);
+	for (id = 2; id <= LASACK_FLOOR_LINE; id++)
+		known(q, id)->starved = 0;
+	starve(test, 17);
+	KUNIT_EXPECT_TRUE(test, known(q, 17)->starved);
+	floor = &lasack_flow_level(q, known(q, 17))->floor;
+	KUNIT_EXPECT_EQ(test, floor->count, 2U);
+	known(q, 17)->starved = 0;
+	wait(test, 301);
+	add_to(test, 1, data(17, 1000), 17);
+	KUNIT_EXPECT_EQ(test, floor->count, 2U);
+}
+
+/* New flows have half of the line. */
+static void floor_line_has_room_for_old_flows(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+	u32 id, had = 0;
+
+	grow(test, 1);
+	for (id = 2; id <= LASACK_FLOOR_LINE; id++) {
+		add_to(test, 1, data(id, 1000), OTHER);
+		opened(known(q, id));
+		wait(test, 301);
+		add_to(test, 1, data(id, 1000), OTHER);
+		had += known(q, id)->starved;
+	}
+	KUNIT_EXPECT_EQ(test, had, LASACK_FLOOR_LINE / 2);
+	starve(test, 1);
+	KUNIT_EXPECT_TRUE(test, known(q, 1)->starved);
+}
+
+/* Another connection in its place, or another station, has nothing of it. */
+static void floor_is_not_inherited(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+	struct tcp_segment syn = data(1, 0);
+
+	grow(test, 1);
+	starve(test, 1);
+	while (serve(test))
+		;
+	syn.syn = 1;
+	known(q, 1)->entry.finished = 1;
+	add_to(test, 1, syn, 1);
+	serve(test);
+	KUNIT_EXPECT_FALSE(test, known(q, 1)->starved);
+	grow(test, 1);
+	add_to(test, 1, data(1, 1000), 1);
+	KUNIT_EXPECT_EQ(test, had_among(test, 1, 50, 1000), 0U);
+
+	begin(test, true, 25);
+	q = test->priv;
+	grow(test, 1);
+	starve(test, 1);
+	while (serve(test))
+		;
+	add_to(test, 2, data(1, 1000), 1);
+	KUNIT_EXPECT_FALSE(test, known(q, 1)->starved);
+}
+
+/* All stand up: flows have other numbers, or there is no floor. */
+static void floor_of_another_queue(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv, *other;
+	struct lasack_shape shape = q->shape;
+
+	grow(test, 1);
+	starve(test, 1);
+	shape.flows /= 2;
+	other = lasack_queue_create(&shape);
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	lasack_queue_take_over(other, q);
+	lasack_queue_free(q);
+	test->priv = other;
+	lasack_queue_set_floor(other, 25);
+	KUNIT_EXPECT_FALSE(test, known(other, 1)->starved);
+	KUNIT_EXPECT_EQ(test, had_among(test, 1, 50, 1000), 0U);
+	wait(test, 301);
+	add_to(test, 1, data(1, 1000), 1);
+	KUNIT_EXPECT_TRUE(test, known(other, 1)->starved);
+	lasack_queue_set_floor(other, 0);
+	KUNIT_EXPECT_FALSE(test, known(other, 1)->starved);
+	KUNIT_EXPECT_EQ(test, had_among(test, 1, 50, 1000), 0U);
+}
+
+static struct kunit_case lasack_line_cases[] = {
+	KUNIT_CASE(floor_ends_when_it_has_caught_up),
+	KUNIT_CASE(floor_waits_for_nobody),
+	KUNIT_CASE(floor_ends_with_a_pause),
+	KUNIT_CASE(floor_goes_round),
+	KUNIT_CASE(floor_line_is_short),
+	KUNIT_CASE(floor_line_has_no_ghosts),
+	KUNIT_CASE(floor_line_has_room_for_old_flows),
+	KUNIT_CASE(floor_is_not_inherited),
+	KUNIT_CASE(floor_of_another_queue),
+	{}
+};
+
+static struct kunit_suite lasack_line_suite = {
+	.name		= "lasack_line",
+	.init		= floor_test_init,
+	.exit		= lasack_test_exit,
+	.test_cases	= lasack_line_cases,
+};
+
+kunit_test_suite(lasack_line_suite);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("KUnit suite of the line for the floor of LAS-ACK");
