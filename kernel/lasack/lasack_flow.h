@@ -23,7 +23,7 @@ struct lasack_account {
 #define LASACK_FLOOR_LINE	16
 
 struct lasack_floor {
-	s64	credit;		/* what new flows' bytes have earned, 1/100 of the price of a byte */
+	s64	credit;		/* new flows' bytes * percent; a byte costs 100 - percent */
 	u32	holder;		/* its number: it was the last to be served so */
 	u32	had;		/* bytes of service, since then */
 	u32	count;

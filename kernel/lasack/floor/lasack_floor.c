@@ -14,9 +14,9 @@
  * percentage of what it and the new flows that it competes with are served. That is all bytes of a
  * packet and those that it acknowledges, or what it costs if that is more. If only an ACK's own
  * bytes counted, it would be almost free, and uploads would get many times the floor's share. The
- * sums are charged as ever. But what the floor gave is held against nobody for ever: lasack_queue.c.
+ * sums are charged as ever. But what the floor gave does not count for ever: lasack_queue.c.
  *
- * A flow stands in line until its sum is the least, until it has ended, or until it has been without
+ * A flow stands in line until its sum is the least, until it has ended, or until it has had no
  * packets for a second. Each goes on until it is done: if they were served in turn, all would be as
  * slow as all of them together. But after LASACK_FLOOR_TURN a flow goes to the end of the line, so
  * a transfer that never ends does not keep the floor from others.
