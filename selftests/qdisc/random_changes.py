@@ -104,8 +104,9 @@ class LasackChanges(Changes):
         if values.get(13):  # and no target
             values[10] = 0
             values.setdefault(11, 0)
-        if 10 in values:  # another mode has another default of observe
+        if 10 in values:  # another mode has another default of observe and of the floor
             values.setdefault(9, rng.choice((0, 1)))
+            values.setdefault(8, rng.choice((0, 35)))
         return values
 
     def check_lost(
