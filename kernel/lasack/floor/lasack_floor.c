@@ -188,12 +188,13 @@ struct lasack_flow *lasack_floor_first(struct lasack_queue *q, const struct lasa
 
 	while (i < floor->count) {
 		flow = lasack_flow_at(q, floor->line[i]);
-		if (lasack_floor_is_gone(q, level, flow))
+		if (lasack_floor_is_gone(q, level, flow)) {
 			lasack_floor_remove(floor, i);
-		else if (flow->head)
+			continue;
+		}
+		if (flow->head)
 			return floor->credit > 0 && flow != least ? flow : NULL;
-		else
-			i++;
+		i++;
 	}
 	/* What was left belongs to nobody who comes later. */
 	if (!floor->count)
