@@ -18,11 +18,11 @@
 #include <linux/in.h>
 #include <linux/minmax.h>
 #include <linux/slab.h>
+#include "lasack/floor/lasack_floor.h"
 #include "lasack/lasack_ack.h"
 #include "lasack/lasack_aqm.h"
 #include "lasack/lasack_call.h"
 #include "lasack/lasack_charge.h"
-#include "lasack/floor/lasack_floor.h"
 #include "lasack/lasack_newcomer.h"
 #include "lasack/lasack_observe.h"
 #include "lasack/lasack_order.h"

@@ -24,10 +24,11 @@ struct lasack_account {
 
 struct lasack_floor {
 	s64	credit;		/* new flows' bytes * percent; a byte costs 100 - percent */
-	u32	holder;		/* its number: it was the last to be served so */
-	u32	had;		/* bytes of service, since then */
 	u32	count;
-	u32	line[LASACK_FLOOR_LINE]; /* their numbers, the longest in line first */
+	struct {
+		u32	flow;	/* its number */
+		u32	had;	/* bytes of service in this turn */
+	} line[LASACK_FLOOR_LINE]; /* the longest in line first */
 };
 
 /* What accounts that compete with each other share: all stations, or the flows of one. */

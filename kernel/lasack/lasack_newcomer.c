@@ -302,7 +302,6 @@ void lasack_station_begin(struct lasack_queue *q, struct lasack_station *station
 	/* What several share is charged to newcomers when it is sent. */
 	if (station->number == LASACK_STATION_SHARED)
 		station->account.credit = 0;
-	station->level.floor = (struct lasack_floor) {};
 	station->returned = 0;
 	station->acked = 0;
 	station->acked_weight = 0;

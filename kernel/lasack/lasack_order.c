@@ -23,8 +23,8 @@
 #include <linux/bits.h>
 #include <linux/minmax.h>
 #include <linux/prefetch.h>
-#include "lasack/lasack_charge.h"
 #include "lasack/floor/lasack_floor.h"
+#include "lasack/lasack_charge.h"
 #include "lasack/lasack_order.h"
 
 /* The most flows of a station that are searched for one that may lose a packet. */

@@ -12,10 +12,10 @@
  */
 #include <linux/minmax.h>
 #include <linux/prefetch.h>
+#include "lasack/floor/lasack_floor.h"
 #include "lasack/lasack_aqm.h"
 #include "lasack/lasack_call.h"
 #include "lasack/lasack_charge.h"
-#include "lasack/floor/lasack_floor.h"
 #include "lasack/lasack_newcomer.h"
 #include "lasack/lasack_order.h"
 #include "lasack/lasack_queue.h"

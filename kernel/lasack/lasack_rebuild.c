@@ -11,9 +11,9 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include "common/exact_array.h"
+#include "lasack/floor/lasack_floor.h"
 #include "lasack/lasack_aqm.h"
 #include "lasack/lasack_charge.h"
-#include "lasack/floor/lasack_floor.h"
 #include "lasack/lasack_newcomer.h"
 #include "lasack/lasack_order.h"
 #include "lasack/lasack_queue.h"

@@ -33,6 +33,8 @@
 #include "lasack/floor/lasack_floor.h"
 #include "lasack/lasack_newcomer.h"
 
+/* Without packets for so long, a flow does not starve any more: 1 s, in the queue's time. */
+#define LASACK_FLOOR_IDLE	((u32)(1ULL * NSEC_PER_SEC >> FLOW_TIME_SHIFT))
 /* Bytes of service that a flow has of the floor until others have their turn. */
 #define LASACK_FLOOR_TURN	(1024U << 10)
 /* Bytes of service that are kept for a flow that has no packet now. */
@@ -52,9 +54,16 @@ u32 lasack_service(const struct sk_buff *skb)
 	return qdisc_pkt_len(skb) + min_t(u32, lasack_cb(skb)->acked, U16_MAX);
 }
 
+static struct lasack_flow *lasack_floor_flow(const struct lasack_queue *q,
+					     const struct lasack_floor *floor, u32 place)
+{
+	return lasack_flow_at(q, floor->line[place].flow);
+}
+
 static void lasack_floor_append(struct lasack_floor *floor, u32 number)
 {
-	floor->line[floor->count++] = number;
+	floor->line[floor->count].flow = number;
+	floor->line[floor->count++].had = 0;
 }
 
 static void lasack_floor_remove(struct lasack_floor *floor, u32 place)
@@ -64,10 +73,10 @@ static void lasack_floor_remove(struct lasack_floor *floor, u32 place)
 		(floor->count - place) * sizeof(floor->line[0]));
 }
 
-/* The paper knows no newcomers: all flows may have more than their share. */
+/* The paper knows no newcomers. */
 static bool lasack_floor_is_new(const struct lasack_queue *q, const struct lasack_flow *flow)
 {
-	return lasack_flow_bytes(flow) < LASACK_CREDIT || q->shape.paper;
+	return lasack_flow_bytes(flow) < LASACK_CREDIT && !q->shape.paper;
 }
 
 /* The flow has no packets. Has it ended, or had none for so long that it does not starve? */
@@ -97,7 +106,7 @@ static void lasack_floor_tidy(struct lasack_queue *q, struct lasack_level *level
 	u32 i = 0;
 
 	while (i < floor->count) {
-		if (lasack_floor_is_gone(q, level, lasack_flow_at(q, floor->line[i])))
+		if (lasack_floor_is_gone(q, level, lasack_floor_flow(q, floor, i)))
 			lasack_floor_remove(floor, i);
 		else
 			i++;
@@ -123,7 +132,7 @@ static bool lasack_floor_make_room(const struct lasack_queue *q, struct lasack_f
 	struct lasack_flow *other;
 
 	for (i = 1; i < floor->count; i++) {
-		other = lasack_flow_at(q, floor->line[i]);
+		other = lasack_floor_flow(q, floor, i);
 		waited = lasack_floor_waited(q, other);
 		if (waited >= least || (new_ones && !lasack_floor_is_new(q, other)))
 			continue;
@@ -132,7 +141,7 @@ static bool lasack_floor_make_room(const struct lasack_queue *q, struct lasack_f
 	}
 	if (!place)
 		return false;
-	lasack_flow_at(q, floor->line[place])->starved = 0;
+	lasack_floor_flow(q, floor, place)->starved = 0;
 	lasack_floor_remove(floor, place);
 	return true;
 }
@@ -143,14 +152,14 @@ static u32 lasack_floor_new_ones(const struct lasack_queue *q, const struct lasa
 	u32 i, count = 0;
 
 	for (i = 0; i < floor->count; i++)
-		count += lasack_floor_is_new(q, lasack_flow_at(q, floor->line[i]));
+		count += lasack_floor_is_new(q, lasack_floor_flow(q, floor, i));
 	return count;
 }
 
 /* The flow's last packet has waited for long, and another one comes. */
 void lasack_floor_ask(struct lasack_queue *q, struct lasack_flow *flow)
 {
-	bool is_new = lasack_floor_is_new(q, flow) && !q->shape.paper;
+	bool is_new = lasack_floor_is_new(q, flow);
 	struct lasack_level *level = lasack_flow_level(q, flow);
 	struct lasack_floor *floor = &level->floor;
 	bool full;
@@ -184,21 +193,17 @@ struct lasack_flow *lasack_floor_first(struct lasack_queue *q, const struct lasa
 	struct lasack_level *level = lasack_flow_level(q, least);
 	struct lasack_floor *floor = &level->floor;
 	struct lasack_flow *flow;
-	u32 i = 0;
+	u32 i;
 
-	while (i < floor->count) {
-		flow = lasack_flow_at(q, floor->line[i]);
-		if (lasack_floor_is_gone(q, level, flow)) {
-			lasack_floor_remove(floor, i);
-			continue;
-		}
-		if (flow->head)
-			return floor->credit > 0 && flow != least ? flow : NULL;
-		i++;
-	}
+	lasack_floor_tidy(q, level);
 	/* What was left belongs to nobody who comes later. */
 	if (!floor->count)
 		floor->credit = min_t(s64, floor->credit, 0);
+	for (i = 0; i < floor->count; i++) {
+		flow = lasack_floor_flow(q, floor, i);
+		if (flow->head)
+			return floor->credit > 0 && flow != least ? flow : NULL;
+	}
 	return NULL;
 }
 
@@ -209,21 +214,17 @@ static bool lasack_floor_alone(const struct lasack_queue *q, const struct lasack
 		lasack_station_at(q, flow)->account.packets : q->packets);
 }
 
-/* The flow has had @bytes. After its turn it goes to the end of the line. */
+/* The flow has had @bytes more. After its turn it goes to the end of the line. */
 static void lasack_floor_turn(struct lasack_floor *floor, u32 number, u32 bytes)
 {
-	u32 i;
+	u32 place = 0;
 
-	if (floor->holder != number)
-		floor->had = 0;
-	floor->holder = number;
-	floor->had += bytes;
-	if (floor->had < LASACK_FLOOR_TURN)
+	while (floor->line[place].flow != number)
+		place++;
+	floor->line[place].had += bytes;
+	if (floor->line[place].had < LASACK_FLOOR_TURN)
 		return;
-	floor->had = 0;
-	for (i = 0; floor->line[i] != number; i++)
-		;
-	lasack_floor_remove(floor, i);
+	lasack_floor_remove(floor, place);
 	lasack_floor_append(floor, number);
 }
 
@@ -245,7 +246,7 @@ void lasack_floor_note(struct lasack_queue *q, struct lasack_flow *flow, bool by
 		lasack_floor_turn(floor, lasack_flow_number(q, flow), service);
 		return;
 	}
-	if (lasack_floor_is_new(q, flow))
+	if (lasack_floor_is_new(q, flow) || q->shape.paper)
 		floor->credit = min_t(s64, floor->credit + earned,
 				      max_t(s64, earned, (s64)LASACK_FLOOR_KEPT * price));
 	if (!lasack_floor_alone(q, flow))

@@ -10,8 +10,6 @@
  * of a packet's arrival. TCP times out after 0.2 s and the round-trip time (RFC 6298 and Linux).
  */
 #define LASACK_FLOOR_WAIT	((u32)(300ULL * NSEC_PER_MSEC >> LASACK_ARRIVAL_SHIFT))
-/* Without packets for so long, a flow does not starve any more: 1 s, in the queue's time. */
-#define LASACK_FLOOR_IDLE	((u32)(1ULL * NSEC_PER_SEC >> FLOW_TIME_SHIFT))
 
 u32 lasack_service(const struct sk_buff *skb);
 void lasack_floor_ask(struct lasack_queue *q, struct lasack_flow *flow);

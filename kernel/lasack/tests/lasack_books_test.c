@@ -129,7 +129,7 @@ static void check_floor(struct kunit *test, struct lasack_queue *q)
 		floor = &lasack_flow_level(q, flow)->floor;
 		KUNIT_ASSERT_LE(test, floor->count, (u32)LASACK_FLOOR_LINE);
 		for (j = places = 0; j < floor->count; j++)
-			places += floor->line[j] == i;
+			places += floor->line[j].flow == i;
 		KUNIT_EXPECT_EQ(test, places, 1U);
 	}
 }

@@ -186,6 +186,18 @@ static void floor_counts_overhead(struct kunit *test)
 	KUNIT_EXPECT_LE(test, had, 55U);
 }
 
+/* So do packets that are as long as GSO allows: three parts of four are still that. */
+static void floor_counts_long_packets(struct kunit *test)
+{
+	u32 had;
+
+	begin(test, true, 75);
+	grow(test, 1);
+	starve(test, 1);
+	had = had_among(test, 1, 600, 60000);
+	KUNIT_EXPECT_GE(test, had, 600 - 600 * 1000 / 180000 - 1);
+}
+
 /* What the floor gave is held against a flow no further than others may catch up with anybody. */
 static void floor_is_forgiven(struct kunit *test)
 {
@@ -249,6 +261,7 @@ static struct kunit_case lasack_floor_cases[] = {
 	KUNIT_CASE(floor_is_not_for_a_flood),
 	KUNIT_CASE(floor_is_not_paid_by_old_flows),
 	KUNIT_CASE(floor_counts_overhead),
+	KUNIT_CASE(floor_counts_long_packets),
 	KUNIT_CASE(floor_is_forgiven),
 	KUNIT_CASE(floor_is_behind_control),
 	KUNIT_CASE(floor_keeps_who_is_ahead),

@@ -8,6 +8,14 @@
 #include <linux/module.h>
 #include "lasack/floor/tests/lasack_starving.h"
 
+/* Of station 1's line. */
+static struct lasack_flow *line_of(const struct lasack_queue *q, u32 place)
+{
+	struct lasack_floor *floor = &lasack_station_at(q, known((void *)q, 1))->level.floor;
+
+	return lasack_flow_at(q, floor->line[place].flow);
+}
+
 /* Its sum is the least of two: it does not starve any more. Alone it still stands in line. */
 static void floor_ends_when_it_has_caught_up(struct kunit *test)
 {
@@ -89,6 +97,26 @@ static void floor_goes_round(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, had_among(test, 1, 100, 1000), 0U);
 }
 
+/* Nor does a flow that pauses now and then keep its place for longer than that. */
+static void floor_goes_round_with_pauses(struct kunit *test)
+{
+	struct lasack_queue *q = begin(test, true, 75);
+	u32 i;
+
+	grow_both(test);
+	starve(test, 1);
+	starve(test, 2);
+	for (i = 0; i < 11; i++) {	/* of some 97500 bytes each */
+		KUNIT_EXPECT_PTR_EQ(test, known(q, 1), line_of(q, 0));
+		had_among(test, 1, 130, 1000);
+		drain(test, 1);
+		had_among(test, 2, 4, 1000);
+		add_to(test, 1, data(1, 1000), 1);
+	}
+	KUNIT_EXPECT_PTR_EQ(test, known(q, 2), line_of(q, 0));
+	KUNIT_EXPECT_PTR_EQ(test, known(q, 1), line_of(q, 1));
+}
+
 /* Flows 1 to 16 fill the line. */
 static void fill_line(struct kunit *test)
 {
@@ -151,14 +179,17 @@ static void floor_line_has_no_ghosts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, floor->count, 2U);
 }
 
-/* New flows have half of the line. */
+/* New flows have half of the line, and drive out no old ones. */
 static void floor_line_has_room_for_old_flows(struct kunit *test)
 {
 	struct lasack_queue *q = test->priv;
 	u32 id, had = 0;
 
-	grow(test, 1);
-	for (id = 2; id <= LASACK_FLOOR_LINE; id++) {
+	for (id = 1; id <= 3; id++)
+		grow(test, id);
+	starve(test, 1);
+	starve(test, 2);
+	for (id = 101; id <= 100 + LASACK_FLOOR_LINE; id++) {
 		add_to(test, 1, data(id, 1000), OTHER);
 		opened(known(q, id));
 		wait(test, 301);
@@ -166,8 +197,37 @@ static void floor_line_has_room_for_old_flows(struct kunit *test)
 		had += known(q, id)->starved;
 	}
 	KUNIT_EXPECT_EQ(test, had, LASACK_FLOOR_LINE / 2);
+	starve(test, 3);
+	KUNIT_EXPECT_TRUE(test, known(q, 3)->starved);
+	/* Flow 116 has waited longest, the others not at all. */
+	add_to(test, 1, data(2, 1000), 2);
+	for (id = 101; id <= 108; id++)
+		add_to(test, 1, data(id, 1000), OTHER);
+	add_to(test, 1, data(116, 1000), OTHER);
+	KUNIT_EXPECT_TRUE(test, known(q, 116)->starved);
+	KUNIT_EXPECT_TRUE(test, known(q, 2)->starved);
+	KUNIT_EXPECT_FALSE(test, known(q, 101)->starved);
+}
+
+/* What is left when the line is empty belongs to nobody. What is owed is. */
+static void floor_line_leaves_nothing(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+	struct lasack_floor *floor;
+
+	grow(test, 1);
 	starve(test, 1);
-	KUNIT_EXPECT_TRUE(test, known(q, 1)->starved);
+	floor = &lasack_flow_level(q, known(q, 1))->floor;
+	floor->credit = 1000;
+	known(q, 1)->starved = 0;
+	serve(test);
+	KUNIT_EXPECT_EQ(test, floor->count, 0U);
+	KUNIT_EXPECT_EQ(test, floor->credit, 0LL);
+	starve(test, 1);
+	floor->credit = -1000;
+	known(q, 1)->starved = 0;
+	serve(test);
+	KUNIT_EXPECT_EQ(test, floor->credit, -1000LL);
 }
 
 /* Another connection in its place, or another station, has nothing of it. */
@@ -229,9 +289,11 @@ static struct kunit_case lasack_line_cases[] = {
 	KUNIT_CASE(floor_waits_for_nobody),
 	KUNIT_CASE(floor_ends_with_a_pause),
 	KUNIT_CASE(floor_goes_round),
+	KUNIT_CASE(floor_goes_round_with_pauses),
 	KUNIT_CASE(floor_line_is_short),
 	KUNIT_CASE(floor_line_has_no_ghosts),
 	KUNIT_CASE(floor_line_has_room_for_old_flows),
+	KUNIT_CASE(floor_line_leaves_nothing),
 	KUNIT_CASE(floor_is_not_inherited),
 	KUNIT_CASE(floor_of_another_queue),
 	{}
