@@ -26,7 +26,8 @@
  * they have the service of one flow, and the floor would add to it. New is a flow that was served
  * less than a newcomer's credit. The credit itself does not tell: it is spent when packets come.
  *
- * If the line is full, whoever has waited longest stays: TCP doubles the time until it asks again.
+ * The line is in the order in which they began to wait, not in that in which they asked: TCP
+ * doubles the time until it asks again. If there is no room, whoever has waited longest stays.
  */
 #include <linux/minmax.h>
 #include <linux/string.h>
@@ -35,8 +36,11 @@
 
 /* Without packets for so long, a flow does not starve any more: 1 s, in the queue's time. */
 #define LASACK_FLOOR_IDLE	((u32)(1ULL * NSEC_PER_SEC >> FLOW_TIME_SHIFT))
-/* Bytes of service that a flow has of the floor until others have their turn. */
-#define LASACK_FLOOR_TURN	(1024U << 10)
+/*
+ * Bytes of service that a flow has of the floor until others have their turn. A transfer of that
+ * size needs the floor once. With more turns it would wait for all the others again and again.
+ */
+#define LASACK_FLOOR_TURN	(4096U << 10)
 /* Bytes of service that are kept for a flow that has no packet now. */
 #define LASACK_FLOOR_KEPT	(16U << 10)
 /* Places in line for new flows. */
@@ -58,12 +62,6 @@ static struct lasack_flow *lasack_floor_flow(const struct lasack_queue *q,
 					     const struct lasack_floor *floor, u32 place)
 {
 	return lasack_flow_at(q, floor->line[place].flow);
-}
-
-static void lasack_floor_append(struct lasack_floor *floor, u32 number)
-{
-	floor->line[floor->count].flow = number;
-	floor->line[floor->count++].had = 0;
 }
 
 static void lasack_floor_remove(struct lasack_floor *floor, u32 place)
@@ -113,16 +111,31 @@ static void lasack_floor_tidy(struct lasack_queue *q, struct lasack_level *level
 	}
 }
 
-/* For how long the flow's last packet has waited, in units of a packet's arrival; 0 without one. */
+/* For how long the flow's first packet has waited, in its arrival's units; 0 without one. */
 static u32 lasack_floor_waited(const struct lasack_queue *q, const struct lasack_flow *flow)
 {
-	return flow->head ? (u32)(q->now >> LASACK_ARRIVAL_SHIFT) - lasack_cb(flow->tail)->arrival :
+	return flow->head ? (u32)(q->now >> LASACK_ARRIVAL_SHIFT) - lasack_cb(flow->head)->arrival :
 			    0;
 }
 
+/* Before those who have waited less. Who has the floor keeps it: the first is not compared. */
+static void lasack_floor_insert(const struct lasack_queue *q, struct lasack_floor *floor,
+				const struct lasack_flow *flow)
+{
+	u32 waited = lasack_floor_waited(q, flow), place = floor->count++;
+
+	for (; place > 1; place--) {
+		if (lasack_floor_waited(q, lasack_floor_flow(q, floor, place - 1)) >= waited)
+			break;
+		floor->line[place] = floor->line[place - 1];
+	}
+	floor->line[place].flow = lasack_flow_number(q, flow);
+	floor->line[place].had = 0;
+}
+
 /*
- * There is no room for the flow. Of those in line, or of the new ones, the one whose last packet
- * has waited least loses its place to a flow that has waited for longer. The first keeps it.
+ * There is no room for the flow. Of those in line, or of the new ones, the one that has waited
+ * least loses its place to a flow that has waited for longer. The first keeps it.
  * Return: whether there is room now.
  */
 static bool lasack_floor_make_room(const struct lasack_queue *q, struct lasack_floor *floor,
@@ -173,7 +186,7 @@ void lasack_floor_ask(struct lasack_queue *q, struct lasack_flow *flow)
 	if (full && !lasack_floor_make_room(q, floor, flow, is_new))
 		return;
 	flow->starved = 1;
-	lasack_floor_append(floor, lasack_flow_number(q, flow));
+	lasack_floor_insert(q, floor, flow);
 }
 
 /* The flow stands in line, and is about to have packets again. */
@@ -225,7 +238,8 @@ static void lasack_floor_turn(struct lasack_floor *floor, u32 number, u32 bytes)
 	if (floor->line[place].had < LASACK_FLOOR_TURN)
 		return;
 	lasack_floor_remove(floor, place);
-	lasack_floor_append(floor, number);
+	floor->line[floor->count].flow = number;
+	floor->line[floor->count++].had = 0;
 }
 
 /**
