@@ -28,7 +28,8 @@ struct lasack_floor {
 	struct {
 		u32	flow;	/* its number */
 		u32	had;	/* bytes of service in this turn */
-	} line[LASACK_FLOOR_LINE]; /* the longest in line first */
+		u32	since;	/* it has waited for its turn, as a packet's arrival */
+	} line[LASACK_FLOOR_LINE]; /* but for the first, whoever has waited longest comes first */
 };
 
 /* What accounts that compete with each other share: all stations, or the flows of one. */

@@ -7,8 +7,8 @@
  * they may catch up with is bounded (lasack_newcomer.c).
  *
  * Principle: a flow that starves says so. Its sender gets no answer, so it sends again, and finds
- * its last packet still waiting. So nobody searches for flows that starve, and no order by waiting
- * time is kept. Who sends on and on, without waiting for answers, does not say so.
+ * its last packet still waiting. So nobody searches for flows that starve, and there is no order of
+ * all flows by waiting time. Who sends on and on, without waiting for answers, does not say so.
  *
  * Flows that starve stand in a short line. The first of them that has packets has the floor: a
  * percentage of what it and the new flows that it competes with are served. That is all bytes of a
@@ -23,11 +23,14 @@
  *
  * A new flow may starve too, if its station asked for it or its connection was opened. They have
  * half of the line, so there is always room for old ones. Other new flows may be a flood: together
- * they have the service of one flow, and the floor would add to it. New is a flow that was served
- * less than a newcomer's credit. The credit itself does not tell: it is spent when packets come.
+ * they have the service of one flow, and the floor would add to it. New is a flow that was not
+ * served yet, or that was charged less than a newcomer's credit. The credit itself does not tell:
+ * it is spent when packets come.
  *
  * The line is in the order in which they began to wait, not in that in which they asked: TCP
- * doubles the time until it asks again. If there is no room, whoever has waited longest stays.
+ * doubles the time until it asks again. That time is kept with the place, because a flow's first
+ * packet does not tell it for long: it is served while those before it pause. If there is no room,
+ * whoever has waited longest stays.
  */
 #include <linux/minmax.h>
 #include <linux/string.h>
@@ -71,10 +74,10 @@ static void lasack_floor_remove(struct lasack_floor *floor, u32 place)
 		(floor->count - place) * sizeof(floor->line[0]));
 }
 
-/* The paper knows no newcomers. */
+/* The paper knows no newcomers. Who was never served may have been charged for a forged ACK. */
 static bool lasack_floor_is_new(const struct lasack_queue *q, const struct lasack_flow *flow)
 {
-	return lasack_flow_bytes(flow) < LASACK_CREDIT && !q->shape.paper;
+	return (lasack_flow_bytes(flow) < LASACK_CREDIT || !flow->served) && !q->shape.paper;
 }
 
 /* The flow has no packets. Has it ended, or had none for so long that it does not starve? */
@@ -109,44 +112,55 @@ static void lasack_floor_tidy(struct lasack_queue *q, struct lasack_level *level
 		else
 			i++;
 	}
+	/* What is left then belongs to nobody who comes later. */
+	if (!floor->count)
+		floor->credit = min_t(s64, floor->credit, 0);
 }
 
-/* For how long the flow's first packet has waited, in its arrival's units; 0 without one. */
-static u32 lasack_floor_waited(const struct lasack_queue *q, const struct lasack_flow *flow)
+/* When it is now, in units of a packet's arrival. */
+static u32 lasack_floor_now(const struct lasack_queue *q)
 {
-	return flow->head ? (u32)(q->now >> LASACK_ARRIVAL_SHIFT) - lasack_cb(flow->head)->arrival :
-			    0;
+	return q->now >> LASACK_ARRIVAL_SHIFT;
+}
+
+/* At the end of the line. */
+static void lasack_floor_append(struct lasack_floor *floor, u32 number, u32 since)
+{
+	floor->line[floor->count].flow = number;
+	floor->line[floor->count].had = 0;
+	floor->line[floor->count++].since = since;
 }
 
 /* Before those who have waited less. Who has the floor keeps it: the first is not compared. */
 static void lasack_floor_insert(const struct lasack_queue *q, struct lasack_floor *floor,
 				const struct lasack_flow *flow)
 {
-	u32 waited = lasack_floor_waited(q, flow), place = floor->count++;
+	u32 since = lasack_cb(flow->head)->arrival, now = lasack_floor_now(q), place;
 
-	for (; place > 1; place--) {
-		if (lasack_floor_waited(q, lasack_floor_flow(q, floor, place - 1)) >= waited)
+	lasack_floor_append(floor, lasack_flow_number(q, flow), since);
+	for (place = floor->count - 1; place > 1; place--) {
+		if (now - floor->line[place - 1].since >= now - since)
 			break;
-		floor->line[place] = floor->line[place - 1];
+		swap(floor->line[place], floor->line[place - 1]);
 	}
-	floor->line[place].flow = lasack_flow_number(q, flow);
-	floor->line[place].had = 0;
 }
 
 /*
  * There is no room for the flow. Of those in line, or of the new ones, the one that has waited
- * least loses its place to a flow that has waited for longer. The first keeps it.
+ * least loses its place to a flow that has waited for longer. The first keeps it. Who has no
+ * packets does not wait: else flows that hardly send would keep all places.
  * Return: whether there is room now.
  */
 static bool lasack_floor_make_room(const struct lasack_queue *q, struct lasack_floor *floor,
 				   const struct lasack_flow *flow, bool new_ones)
 {
-	u32 least = lasack_floor_waited(q, flow), place = 0, waited, i;
+	u32 now = lasack_floor_now(q), least = now - lasack_cb(flow->head)->arrival;
+	u32 place = 0, waited, i;
 	struct lasack_flow *other;
 
 	for (i = 1; i < floor->count; i++) {
 		other = lasack_floor_flow(q, floor, i);
-		waited = lasack_floor_waited(q, other);
+		waited = other->head ? now - floor->line[i].since : 0;
 		if (waited >= least || (new_ones && !lasack_floor_is_new(q, other)))
 			continue;
 		least = waited;
@@ -209,9 +223,6 @@ struct lasack_flow *lasack_floor_first(struct lasack_queue *q, const struct lasa
 	u32 i;
 
 	lasack_floor_tidy(q, level);
-	/* What was left belongs to nobody who comes later. */
-	if (!floor->count)
-		floor->credit = min_t(s64, floor->credit, 0);
 	for (i = 0; i < floor->count; i++) {
 		flow = lasack_floor_flow(q, floor, i);
 		if (flow->head)
@@ -228,7 +239,8 @@ static bool lasack_floor_alone(const struct lasack_queue *q, const struct lasack
 }
 
 /* The flow has had @bytes more. After its turn it goes to the end of the line. */
-static void lasack_floor_turn(struct lasack_floor *floor, u32 number, u32 bytes)
+static void lasack_floor_turn(const struct lasack_queue *q, struct lasack_floor *floor, u32 number,
+			      u32 bytes)
 {
 	u32 place = 0;
 
@@ -238,8 +250,7 @@ static void lasack_floor_turn(struct lasack_floor *floor, u32 number, u32 bytes)
 	if (floor->line[place].had < LASACK_FLOOR_TURN)
 		return;
 	lasack_floor_remove(floor, place);
-	floor->line[floor->count].flow = number;
-	floor->line[floor->count++].had = 0;
+	lasack_floor_append(floor, number, lasack_floor_now(q));
 }
 
 /**
@@ -257,7 +268,7 @@ void lasack_floor_note(struct lasack_queue *q, struct lasack_flow *flow, bool by
 
 	if (by_floor) {
 		floor->credit -= (s64)service * price;
-		lasack_floor_turn(floor, lasack_flow_number(q, flow), service);
+		lasack_floor_turn(q, floor, lasack_flow_number(q, flow), service);
 		return;
 	}
 	if (lasack_floor_is_new(q, flow) || q->shape.paper)

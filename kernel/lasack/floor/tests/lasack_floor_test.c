@@ -148,6 +148,12 @@ static void floor_is_not_for_a_flood(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, newcomer_had(test, nothing), 0U);
 	KUNIT_EXPECT_GT(test, newcomer_had(test, opened), 0U);
 	KUNIT_EXPECT_GT(test, newcomer_had(test, solicited), 0U);
+	/* Charged as if old, for what it acknowledged, but it was never served. */
+	add_to(test, 1, data(6, 1000), 6);
+	known(test->priv, 6)->received = LARGE;
+	wait(test, 301);
+	add_to(test, 1, data(6, 1000), 6);
+	KUNIT_EXPECT_FALSE(test, known(test->priv, 6)->starved);
 }
 
 /* Old flows that have had less come first, and the floor takes nothing of theirs. */

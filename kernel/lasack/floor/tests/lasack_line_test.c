@@ -157,6 +157,48 @@ static void floor_line_is_short(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, known(q, 17)->starved);
 }
 
+/* Flow 4 asks last, but has waited for longer than flow 3. */
+static void floor_line_is_in_order(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+	u32 id;
+
+	for (id = 1; id <= 4; id++)
+		grow(test, id);
+	starve(test, 1);
+	starve(test, 2);
+	add_to(test, 1, data(4, 1000), 4);
+	wait(test, 10);
+	starve(test, 3);
+	add_to(test, 1, data(4, 1000), 4);
+	KUNIT_EXPECT_PTR_EQ(test, known(q, 1), line_of(q, 0));
+	KUNIT_EXPECT_PTR_EQ(test, known(q, 2), line_of(q, 1));
+	KUNIT_EXPECT_PTR_EQ(test, known(q, 4), line_of(q, 2));
+	KUNIT_EXPECT_PTR_EQ(test, known(q, 3), line_of(q, 3));
+}
+
+/* Flow 2 is served while flow 1 pauses. What it has then is younger than flow 3's packet. */
+static void floor_line_stays_in_order(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+	u32 id;
+
+	for (id = 1; id <= 3; id++)
+		grow(test, id);
+	starve(test, 1);
+	starve(test, 2);
+	add_to(test, 1, data(3, 1000), 3);
+	drain(test, 1);
+	drain(test, 2);
+	wait(test, 301);
+	add_to(test, 1, data(1, 1000), 1);
+	add_to(test, 1, data(2, 1000), 2);
+	add_to(test, 1, data(3, 1000), 3);
+	KUNIT_EXPECT_PTR_EQ(test, known(q, 1), line_of(q, 0));
+	KUNIT_EXPECT_PTR_EQ(test, known(q, 2), line_of(q, 1));
+	KUNIT_EXPECT_PTR_EQ(test, known(q, 3), line_of(q, 2));
+}
+
 /* Who does not starve any more takes no place from others, behind one that still does. */
 static void floor_line_has_no_ghosts(struct kunit *test)
 {
@@ -221,6 +263,12 @@ static void floor_line_leaves_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, floor->count, 0U);
 	KUNIT_EXPECT_EQ(test, floor->credit, 0LL);
 	starve(test, 1);
+	floor->credit = 1000;
+	known(q, 1)->starved = 0;
+	wait(test, 301);
+	add_to(test, 1, data(1, 1000), 1);
+	KUNIT_EXPECT_TRUE(test, known(q, 1)->starved);
+	KUNIT_EXPECT_EQ(test, floor->credit, 0LL);
 	floor->credit = -1000;
 	known(q, 1)->starved = 0;
 	serve(test);
@@ -272,12 +320,14 @@ static void floor_of_another_queue(struct kunit *test)
 	test->priv = other;
 	lasack_queue_set_floor(other, 25);
 	KUNIT_EXPECT_FALSE(test, known(other, 1)->starved);
+	KUNIT_EXPECT_EQ(test, lasack_flow_level(other, known(other, 1))->floor.count, 0U);
 	KUNIT_EXPECT_EQ(test, had_among(test, 1, 50, 1000), 0U);
 	wait(test, 301);
 	add_to(test, 1, data(1, 1000), 1);
 	KUNIT_EXPECT_TRUE(test, known(other, 1)->starved);
 	lasack_queue_set_floor(other, 0);
 	KUNIT_EXPECT_FALSE(test, known(other, 1)->starved);
+	KUNIT_EXPECT_EQ(test, lasack_flow_level(other, known(other, 1))->floor.count, 0U);
 	KUNIT_EXPECT_EQ(test, had_among(test, 1, 50, 1000), 0U);
 }
 
@@ -288,6 +338,8 @@ static struct kunit_case lasack_line_cases[] = {
 	KUNIT_CASE(floor_goes_round),
 	KUNIT_CASE(floor_goes_round_with_pauses),
 	KUNIT_CASE(floor_line_is_short),
+	KUNIT_CASE(floor_line_is_in_order),
+	KUNIT_CASE(floor_line_stays_in_order),
 	KUNIT_CASE(floor_line_has_no_ghosts),
 	KUNIT_CASE(floor_line_has_room_for_old_flows),
 	KUNIT_CASE(floor_line_leaves_nothing),
