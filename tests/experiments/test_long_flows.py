@@ -100,8 +100,9 @@ def test_a_starved_upload_ends(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_starved_upload_ends_with_other_arrivals(tmp_path: Path) -> None:
-    check_starvation(tmp_path, 4)
+@pytest.mark.parametrize("seed", [4, 12])  # 12: the upload stalls while it is new
+def test_a_starved_upload_ends_with_other_arrivals(tmp_path: Path, seed: int) -> None:
+    check_starvation(tmp_path, seed)
 
 
 @pytest.mark.parametrize("seconds", [25, pytest.param(40, marks=pytest.mark.slow)])

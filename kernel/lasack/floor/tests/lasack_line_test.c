@@ -85,19 +85,47 @@ static void floor_ends_with_a_pause(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, known(q, 1)->starved);
 }
 
-/* First come, first served: the second has nothing until the first has had 4 MiB. */
+/*
+ * First come, first served: the second has nothing until the first has had 4 MiB. Then the first
+ * waits anew. Flow 3 has waited for longer by then, but asks later.
+ */
 static void floor_goes_round(struct kunit *test)
 {
-	begin(test, true, 75);
+	struct lasack_queue *q = begin(test, true, 75);
+
 	grow_both(test);
+	grow(test, 3);
 	starve(test, 1);
 	starve(test, 2);
+	add_to(test, 1, data(3, 1000), 3);
+	wait(test, 10);
 	KUNIT_EXPECT_EQ(test, had_among(test, 2, 5590, 1000), 0U);
 	KUNIT_EXPECT_GE(test, had_among(test, 2, 10, 1000), 3U);
 	KUNIT_EXPECT_EQ(test, had_among(test, 1, 100, 1000), 0U);
+	wait(test, 301);
+	add_to(test, 1, data(3, 1000), 3);
+	KUNIT_EXPECT_PTR_EQ(test, known(q, 2), line_of(q, 0));
+	KUNIT_EXPECT_PTR_EQ(test, known(q, 3), line_of(q, 1));
+	KUNIT_EXPECT_PTR_EQ(test, known(q, 1), line_of(q, 2));
 }
 
-/* Nor does a flow that pauses now and then keep its place for longer than that. */
+/* A turn begins at nothing, also if nobody else stands in line. */
+static void floor_begins_a_turn(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+	struct lasack_floor *floor;
+
+	grow(test, 1);
+	starve(test, 1);
+	floor = &lasack_station_at(q, known(q, 1))->level.floor;
+	KUNIT_EXPECT_EQ(test, floor->line[0].had, 0U);
+	floor->line[0].had = (4 << 20) - 1;
+	KUNIT_EXPECT_GE(test, had_among(test, 1, 10, 1000), 2U);
+	KUNIT_EXPECT_PTR_EQ(test, known(q, 1), line_of(q, 0));
+	KUNIT_EXPECT_LT(test, floor->line[0].had, 10000U);
+}
+
+/* A flow that pauses now and then keeps the floor for no longer than that. */
 static void floor_goes_round_with_pauses(struct kunit *test)
 {
 	struct lasack_queue *q = begin(test, true, 75);
@@ -337,6 +365,7 @@ static struct kunit_case lasack_line_cases[] = {
 	KUNIT_CASE(floor_ends_with_a_pause),
 	KUNIT_CASE(floor_goes_round),
 	KUNIT_CASE(floor_goes_round_with_pauses),
+	KUNIT_CASE(floor_begins_a_turn),
 	KUNIT_CASE(floor_line_is_short),
 	KUNIT_CASE(floor_line_is_in_order),
 	KUNIT_CASE(floor_line_stays_in_order),
