@@ -166,6 +166,7 @@ static void floor_line_is_short(struct kunit *test)
 	for (id = 1; id <= 18; id++)
 		grow(test, id);
 	add_to(test, 1, data(18, 1000), 18);
+	wait(test, 10);
 	for (id = 1; id <= LASACK_FLOOR_LINE; id++)
 		starve(test, id);
 	KUNIT_EXPECT_TRUE(test, known(q, 16)->starved);
