@@ -99,22 +99,24 @@ static void doubt_in_a_fifo(struct kunit *test)
 static void doubt_in_a_slow_queue(struct kunit *test)
 {
 	struct inflight_account *account = test->priv;
-	struct inflight_ticket queue[32];
+	const u32 size = 32;
+	struct inflight_ticket *queue = kunit_kcalloc(test, size, sizeof(*queue), GFP_KERNEL);
 	u64 now, next = MS(101);
 	u32 head = 0, tail = 0;
 
+	KUNIT_ASSERT_NOT_NULL(test, queue);
 	inflight_account_set_limit(account, 16);
 	for (now = 0; now < MS(10000); now += MS(1)) {
 		if (inflight_account_deadline(account) <= now)
 			expire(test, now);
-		while (has_room(test) && tail - head < ARRAY_SIZE(queue)) {
-			queue[tail % ARRAY_SIZE(queue)] = hand_down(test, tail % 4, now);
+		while (has_room(test) && tail - head < size) {
+			queue[tail % size] = hand_down(test, tail % 4, now);
 			tail++;
 		}
 		KUNIT_ASSERT_LE(test, account->out, 18U);
 		if (now < next)
 			continue;
-		set_free(test, &queue[head++ % ARRAY_SIZE(queue)], now);
+		set_free(test, &queue[head++ % size], now);
 		next += MS(101);
 	}
 	KUNIT_EXPECT_EQ(test, account->stalls, 0ULL);
