@@ -277,6 +277,21 @@ static void floor_line_has_room_for_old_flows(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, known(q, 108)->starved);
 }
 
+/* While the only one in line pauses, 16 KiB are kept for it: 17 packets, then a quarter. */
+static void floor_keeps_little(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+
+	grow(test, 1);
+	starve(test, 1);
+	drain(test, 1);
+	KUNIT_EXPECT_EQ(test, had_among(test, 1, 500, 1000), 0U);
+	KUNIT_EXPECT_TRUE(test, known(q, 1)->starved);
+	add_to(test, 1, data(1, 1000), 1);
+	KUNIT_EXPECT_EQ(test, had_among(test, 1, 17, 1000), 17U);
+	KUNIT_EXPECT_EQ(test, had_among(test, 1, 40, 1000), 10U);
+}
+
 /* What is left when the line is empty belongs to nobody. What is owed is. */
 static void floor_line_leaves_nothing(struct kunit *test)
 {
@@ -372,6 +387,7 @@ static struct kunit_case lasack_line_cases[] = {
 	KUNIT_CASE(floor_line_stays_in_order),
 	KUNIT_CASE(floor_line_has_no_ghosts),
 	KUNIT_CASE(floor_line_has_room_for_old_flows),
+	KUNIT_CASE(floor_keeps_little),
 	KUNIT_CASE(floor_line_leaves_nothing),
 	KUNIT_CASE(floor_is_not_inherited),
 	KUNIT_CASE(floor_of_another_queue),
