@@ -159,6 +159,32 @@ static void floor_is_not_for_a_flood(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, known(test->priv, 6)->starved);
 }
 
+/* The paper knows no new flows: any may ask, and a quarter of what all get is the floor's. */
+static void floor_of_the_papers_rules(struct kunit *test)
+{
+	struct lasack_queue *q = lasack_test_reshape(test, (struct lasack_shape) {
+		.paper = true,
+	});
+	u32 i, mark, had = 0;
+
+	lasack_queue_set_floor(q, 25);
+	add_to(test, 1, data(1, 1000), 1);
+	add_to(test, 1, data(1, 1000), 1);
+	serve(test);
+	wait(test, 301);
+	add_to(test, 1, data(1, 1000), 1);
+	KUNIT_EXPECT_TRUE(test, known(q, 1)->starved);
+	for (i = 0; i < 100; i++) {
+		add_to(test, 1, data(1000 + i, 900), OTHER);
+		mark = serve(test);
+		if (mark == 1)
+			add_to(test, 1, data(1, 1000), 1);
+		had += mark == 1;
+	}
+	KUNIT_EXPECT_GE(test, had, 23U);
+	KUNIT_EXPECT_LE(test, had, 27U);
+}
+
 /* Old flows that have had less come first, and the floor takes nothing of theirs. */
 static void floor_is_not_paid_by_old_flows(struct kunit *test)
 {
@@ -268,6 +294,7 @@ static struct kunit_case lasack_floor_cases[] = {
 	KUNIT_CASE(floor_is_paid_by_its_station),
 	KUNIT_CASE(floor_is_for_who_waits),
 	KUNIT_CASE(floor_is_not_for_a_flood),
+	KUNIT_CASE(floor_of_the_papers_rules),
 	KUNIT_CASE(floor_is_not_paid_by_old_flows),
 	KUNIT_CASE(floor_counts_overhead),
 	KUNIT_CASE(floor_counts_long_packets),
