@@ -348,10 +348,9 @@ static void floor_is_not_inherited(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, known(q, 1)->starved);
 }
 
-/* All stand up: flows have other numbers, or there is no floor. */
-static void floor_of_another_queue(struct kunit *test)
+static void stand_up(struct kunit *test, bool by_station)
 {
-	struct lasack_queue *q = test->priv, *other;
+	struct lasack_queue *q = begin(test, by_station, 25), *other;
 	struct lasack_shape shape = q->shape;
 
 	grow(test, 1);
@@ -373,6 +372,13 @@ static void floor_of_another_queue(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, known(other, 1)->starved);
 	KUNIT_EXPECT_EQ(test, lasack_flow_level(other, known(other, 1))->floor.count, 0U);
 	KUNIT_EXPECT_EQ(test, had_among(test, 1, 50, 1000), 0U);
+}
+
+/* All stand up: flows have other numbers, or there is no floor. */
+static void floor_of_another_queue(struct kunit *test)
+{
+	stand_up(test, true);
+	stand_up(test, false);
 }
 
 static struct kunit_case lasack_line_cases[] = {
