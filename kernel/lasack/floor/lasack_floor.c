@@ -18,8 +18,8 @@
  *
  * A flow stands in line until its sum is the least, until it has ended, or until it has had no
  * packets for a second. Each goes on until it is done: if they were served in turn, all would be as
- * slow as all of them together. But after LASACK_FLOOR_TURN a flow goes to the end of the line, so
- * a transfer that never ends does not keep the floor from others.
+ * slow as all of them together. But after LASACK_FLOOR_TURN a flow goes to the end of the line. So
+ * a flow waits for all that began to wait before it, but for no more than a turn of each.
  *
  * A new flow may starve too, if its station asked for it or its connection was opened. They have
  * half of the line, so there is always room for old ones. Other new flows may be a flood: together

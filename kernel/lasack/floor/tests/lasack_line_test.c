@@ -16,6 +16,17 @@ static struct lasack_flow *line_of(const struct lasack_queue *q, u32 place)
 	return lasack_flow_at(q, floor->line[place].flow);
 }
 
+/* So many flows stand in station 1's line, in this order. */
+static void expect_line(struct kunit *test, const u32 *ids, u32 count)
+{
+	struct lasack_queue *q = test->priv;
+	u32 place;
+
+	for (place = 0; place < count; place++)
+		KUNIT_EXPECT_PTR_EQ(test, known(q, ids[place]), line_of(q, place));
+	KUNIT_EXPECT_EQ(test, lasack_flow_level(q, known(q, ids[0]))->floor.count, count);
+}
+
 /* Its sum is the least of two: it does not starve any more. Alone it still stands in line. */
 static void floor_ends_when_it_has_caught_up(struct kunit *test)
 {
@@ -91,8 +102,7 @@ static void floor_ends_with_a_pause(struct kunit *test)
  */
 static void floor_goes_round(struct kunit *test)
 {
-	struct lasack_queue *q = begin(test, true, 75);
-
+	begin(test, true, 75);
 	grow_both(test);
 	grow(test, 3);
 	starve(test, 1);
@@ -104,9 +114,7 @@ static void floor_goes_round(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, had_among(test, 1, 100, 1000), 0U);
 	wait(test, 301);
 	add_to(test, 1, data(3, 1000), 3);
-	KUNIT_EXPECT_PTR_EQ(test, known(q, 2), line_of(q, 0));
-	KUNIT_EXPECT_PTR_EQ(test, known(q, 3), line_of(q, 1));
-	KUNIT_EXPECT_PTR_EQ(test, known(q, 1), line_of(q, 2));
+	expect_line(test, (const u32 []){ 2, 3, 1 }, 3);
 }
 
 /* A turn begins at nothing, also if nobody else stands in line. */
@@ -142,8 +150,16 @@ static void floor_goes_round_with_pauses(struct kunit *test)
 		had_among(test, 2, 4, 1000);
 		add_to(test, 1, data(1, 1000), 1);
 	}
-	KUNIT_EXPECT_PTR_EQ(test, known(q, 2), line_of(q, 0));
-	KUNIT_EXPECT_PTR_EQ(test, known(q, 1), line_of(q, 1));
+	expect_line(test, (const u32 []){ 2, 1 }, 2);
+}
+
+/* Flows 1 to @count have had much. */
+static void grow_all(struct kunit *test, u32 count)
+{
+	u32 id;
+
+	for (id = 1; id <= count; id++)
+		grow(test, id);
 }
 
 /* Flows 1 to 16 fill the line. */
@@ -152,8 +168,6 @@ static void fill_line(struct kunit *test)
 	u32 id;
 
 	for (id = 1; id <= LASACK_FLOOR_LINE; id++)
-		grow(test, id);
-	for (id = 1; id <= LASACK_FLOOR_LINE; id++)
 		starve(test, id);
 }
 
@@ -161,14 +175,11 @@ static void fill_line(struct kunit *test)
 static void floor_line_is_short(struct kunit *test)
 {
 	struct lasack_queue *q = test->priv;
-	u32 id;
 
-	for (id = 1; id <= 18; id++)
-		grow(test, id);
+	grow_all(test, 18);
 	add_to(test, 1, data(18, 1000), 18);
 	wait(test, 10);
-	for (id = 1; id <= LASACK_FLOOR_LINE; id++)
-		starve(test, id);
+	fill_line(test);
 	KUNIT_EXPECT_TRUE(test, known(q, 16)->starved);
 	starve(test, 17);		/* all others have waited for longer */
 	KUNIT_EXPECT_FALSE(test, known(q, 17)->starved);
@@ -189,31 +200,20 @@ static void floor_line_is_short(struct kunit *test)
 /* Flow 4 asks last, but has waited for longer than flow 3. */
 static void floor_line_is_in_order(struct kunit *test)
 {
-	struct lasack_queue *q = test->priv;
-	u32 id;
-
-	for (id = 1; id <= 4; id++)
-		grow(test, id);
+	grow_all(test, 4);
 	starve(test, 1);
 	starve(test, 2);
 	add_to(test, 1, data(4, 1000), 4);
 	wait(test, 10);
 	starve(test, 3);
 	add_to(test, 1, data(4, 1000), 4);
-	KUNIT_EXPECT_PTR_EQ(test, known(q, 1), line_of(q, 0));
-	KUNIT_EXPECT_PTR_EQ(test, known(q, 2), line_of(q, 1));
-	KUNIT_EXPECT_PTR_EQ(test, known(q, 4), line_of(q, 2));
-	KUNIT_EXPECT_PTR_EQ(test, known(q, 3), line_of(q, 3));
+	expect_line(test, (const u32 []){ 1, 2, 4, 3 }, 4);
 }
 
 /* Flow 2 is served while flow 1 pauses. What it has then is younger than flow 3's packet. */
 static void floor_line_stays_in_order(struct kunit *test)
 {
-	struct lasack_queue *q = test->priv;
-	u32 id;
-
-	for (id = 1; id <= 3; id++)
-		grow(test, id);
+	grow_all(test, 3);
 	starve(test, 1);
 	starve(test, 2);
 	add_to(test, 1, data(3, 1000), 3);
@@ -223,9 +223,7 @@ static void floor_line_stays_in_order(struct kunit *test)
 	add_to(test, 1, data(1, 1000), 1);
 	add_to(test, 1, data(2, 1000), 2);
 	add_to(test, 1, data(3, 1000), 3);
-	KUNIT_EXPECT_PTR_EQ(test, known(q, 1), line_of(q, 0));
-	KUNIT_EXPECT_PTR_EQ(test, known(q, 2), line_of(q, 1));
-	KUNIT_EXPECT_PTR_EQ(test, known(q, 3), line_of(q, 2));
+	expect_line(test, (const u32 []){ 1, 2, 3 }, 3);
 }
 
 /* Who does not starve any more takes no place from others, behind one that still does. */
@@ -235,7 +233,7 @@ static void floor_line_has_no_ghosts(struct kunit *test)
 	struct lasack_floor *floor;
 	u32 id;
 
-	grow(test, 17);
+	grow_all(test, 17);
 	fill_line(test);
 	for (id = 2; id <= LASACK_FLOOR_LINE; id++)
 		known(q, id)->starved = 0;
@@ -255,8 +253,7 @@ static void floor_line_has_room_for_old_flows(struct kunit *test)
 	struct lasack_queue *q = test->priv;
 	u32 id, had = 0;
 
-	for (id = 1; id <= 2; id++)
-		grow(test, id);
+	grow_all(test, 2);
 	starve(test, 1);
 	for (id = 100; id <= 100 + LASACK_FLOOR_LINE; id++) {
 		add_to(test, 1, data(id, 1000), OTHER);
