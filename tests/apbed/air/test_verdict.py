@@ -25,7 +25,7 @@ def run(case: str, seed: int, total: float, ratio: float, p99: float | None) -> 
     """One RUN of summary.json, as far as the verdict looks at it."""
     delay = {"n": 100, "lost": 0 if p99 else 9, "p50": 10.0, "p99": p99}
     flow = {"id": "d", "station": "sta1", "dir": "down", "whole": True, "goodput_mbps": total}
-    flow |= {"delay_ms": None, "late_frames": None, "rtt_ms": {"p50": 40.0}, "delay_series": []}
+    flow |= {"delay_ms": None, "late_frames": None, "rtt_ms": {"p90": 40.0}, "delay_series": []}
     upload = flow | {"id": "u", "station": "sta3", "dir": "up"}
     pulse = {"id": "p", "station": "sta2", "dir": "pulse_down", "whole": False, "delay_ms": delay}
     pulse |= {
@@ -160,7 +160,7 @@ def test_values_of_a_run() -> None:
     """As the table of metrics.md has them; None where a run has no such thing."""
     one = run("lasack", 1, 5.0, 0.9, 30.0)
     found = {name: measure.of(one) for name, measure in MEASURES.items()}
-    assert found["late or lost"] == 50.0 and found["round trip p50"] == 40.0
+    assert found["late or lost"] == 50.0 and found["round trip p90"] == 40.0
     assert found["delay p50"] == 10.0 and found["delay p99"] == 30.0
     for name in ("CoV in 1 s", "download time p50", "unfinished", "TCP ACKs"):
         assert found[name] is None
@@ -168,6 +168,14 @@ def test_values_of_a_run() -> None:
     assert MEASURES["download time p50"].of(one) == 0.2
     assert MEASURES["download time p90"].of(one) == math.inf
     assert MEASURES["unfinished"].of(one) == 3
+    assert MEASURES["small download p90"].of(one) is None
+    few = {"n": 2, "unfinished": 0, "p90": 0.1}
+    one["response_time_s"]["down"]["by_size"] = {"under_100kB": few}
+    one["response_time_s"]["up"] = one["response_time_s"]["down"] | {
+        "by_size": {"under_100kB": few | {"n": 0}}
+    }
+    assert MEASURES["small download p90"].of(one) == 0.1
+    assert MEASURES["small upload p90"].of(one) is None
     assert found["Jain, airtime"] == pytest.approx(1 / (2 * (0.81 + 0.01)))
 
 
@@ -398,9 +406,11 @@ DIRECTIONS = {
     "delay p50": (10.0, 50.0),
     "delay p99": (10.0, 50.0),
     "late or lost": (1.0, 20.0),
-    "round trip p50": (10.0, 50.0),
+    "round trip p90": (10.0, 50.0),
     "download time p50": (0.2, 3.0),
     "download time p90": (0.2, 3.0),
+    "small download p90": (0.2, 3.0),
+    "small upload p90": (0.2, 3.0),
     "unfinished": (0.0, 4.0),
     "Jain, airtime": (0.9, 0.5),
     "TCP ACKs": (5.0, 15.0),

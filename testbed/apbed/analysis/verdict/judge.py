@@ -281,20 +281,31 @@ def _late(run: Json) -> float | None:
 
 
 def _rtt(run: Json) -> float | None:
-    """The mean of the connections' median round-trip times, in ms."""
-    medians = [flow["rtt_ms"]["p50"] for flow in run["flows"] if flow.get("rtt_ms")]
-    return fmean(medians) if medians else None
+    """The mean of what nine in ten round trips of each connection take at most, in ms."""
+    found = [flow["rtt_ms"]["p90"] for flow in run["flows"] if flow.get("rtt_ms")]
+    return fmean(found) if found else None
 
 
 def _response(figure: str) -> Callable[[Json], float | None]:
+    """Of all files that are downloaded."""
+    return lambda run: _of_times(run["response_time_s"].get("down"), figure)
+
+
+def _small(way: str) -> Callable[[Json], float | None]:
+    """What nine in ten files of less than 100 kB take at most, in s."""
+
     def value(run: Json) -> float | None:
-        times = run["response_time_s"].get("down")
-        if not times or not times["n"] + times["unfinished"]:
-            return None
-        found = times[figure]
-        return math.inf if found is None else float(found)
+        times = run["response_time_s"].get(way) or {}
+        return _of_times(times.get("by_size", {}).get("under_100kB"), "p90")
 
     return value
+
+
+def _of_times(times: Json | None, figure: str) -> float | None:
+    if not times or not times["n"] + times["unfinished"]:
+        return None
+    found = times[figure]
+    return math.inf if found is None else float(found)
 
 
 def _by_station(run: Json) -> Counter[str]:
@@ -383,17 +394,17 @@ MEASURES = (
         _late,
     ),
     Measure(
-        "round trip p50",
+        "round trip p90",
         "ms",
         "less",
-        "a round trip inside a connection takes {ours} ms, not {theirs}",
+        "nine in ten round trips inside a connection take at most {ours} ms, not {theirs}",
         _rtt,
     ),
     Measure(
         "download time p50",
         "s",
         "less",
-        "half of the short downloads take at most {ours} s, not {theirs}",
+        "half of the files take at most {ours} s to download, not {theirs}",
         _response("p50"),
     ),
     Measure(
@@ -404,10 +415,24 @@ MEASURES = (
         _response("p90"),
     ),
     Measure(
+        "small download p90",
+        "s",
+        "less",
+        "nine in ten files under 100 kB take at most {ours} s to download, not {theirs}",
+        _small("down"),
+    ),
+    Measure(
+        "small upload p90",
+        "s",
+        "less",
+        "nine in ten files under 100 kB take at most {ours} s to upload, not {theirs}",
+        _small("up"),
+    ),
+    Measure(
         "unfinished",
         "downloads",
         "less",
-        "{ours} of them do not end, not {theirs}",
+        "{ours} downloads do not end, not {theirs}",
         _response("unfinished"),
     ),
     Measure(

@@ -316,7 +316,7 @@ def _overview(loads: Sequence[Load], origin: Origin) -> str:
 
 def _word(one: Comparison | None) -> str:
     if one is None:
-        return "none"
+        return "-"
     if one.pairs < one.seeds:
         return f"{one.outcome}: only {one.pairs} of {one.seeds} seeds have it"
     return one.outcome if one.outcome == EVEN else f"**{one.outcome}** {_factor(one)}"
@@ -375,13 +375,13 @@ def _best(measure: Measure, rows: Sequence[Row]) -> set[str]:
 
 def _difference(found: Interval | None) -> str:
     if found is None or found.half_width is None:
-        return "none"
+        return "-"
     return f"{_value(found.mean, '+')} ±{_value(found.half_width)}"
 
 
 def _cell(found: Spread | None, *, mark: Collection[str]) -> str:
     if found is None:
-        return "none"
+        return "-"
     text = _value(found.mean)
     if found.n > 1 and _value(found.low) != _value(found.high):
         text += f" ({_value(found.low)}-{_value(found.high)})"
