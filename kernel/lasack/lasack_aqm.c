@@ -64,6 +64,8 @@
 #define LASACK_AQM_TOLD_STEP	(1U << (REC_INV_SQRT_BITS - 6))
 /* NOP, NOP, timestamps, their length: the options of an ACK that says nothing else. */
 #define LASACK_TIMESTAMPS	0x0101080aU
+/* Flags in its header, but PSH, and the bits before them: AccECN counts with one (RFC 9768). */
+#define LASACK_ACK_FLAGS	cpu_to_be32(0x0ff70000)
 
 /* One state for so many flows, but not less than ... */
 #define LASACK_AQM_FLOWS	4
@@ -224,7 +226,10 @@ void lasack_aqm_accepted(struct lasack_queue *q, const struct lasack_flow *flow,
 	lasack_scale_note(skb->dev, &seg->key, seg->ack_seq, *scale);
 }
 
-/* Does an ACK of the same kind behind this one say all that it says? It has no D-SACK, no ECE. */
+/*
+ * Does an ACK of the same kind behind this one say all that it says? It has no D-SACK, no ECE, and
+ * none of AccECN's counts.
+ */
 static bool lasack_aqm_is_plain(const struct sk_buff *skb, const struct tcp_segment *seg)
 {
 	const struct tcphdr *th;
@@ -232,11 +237,13 @@ static bool lasack_aqm_is_plain(const struct sk_buff *skb, const struct tcp_segm
 	struct tcphdr _th;
 	__be32 _option;
 
-	if ((seg->flags & ~TCPHDR_PSH) != TCPHDR_ACK || !lasack_cb(skb)->acked)
+	if (!lasack_cb(skb)->acked)
 		return false;
 	th = skb_header_pointer(skb, seg->transport, sizeof(_th), &_th);
-	if (!th || th->doff == sizeof(*th) / 4)
-		return th;
+	if (!th || (tcp_flag_word(th) & LASACK_ACK_FLAGS) != TCP_FLAG_ACK)
+		return false;
+	if (th->doff == sizeof(*th) / 4)
+		return true;
 	option = skb_header_pointer(skb, seg->transport + sizeof(*th), sizeof(_option), &_option);
 	return option && th->doff == (sizeof(*th) + TCPOLEN_TSTAMP_ALIGNED) / 4 &&
 	       *option == htonl(LASACK_TIMESTAMPS);

@@ -239,17 +239,17 @@ static void aqm_keeps_what_says_more(struct kunit *test)
 	like.flags |= TCPHDR_ECE;
 	KUNIT_EXPECT_EQ(test, sent_of(test, like, 20, MSS, &last), 20U);
 	like = nth_ack(40);
-	like.payload = 100;
+	like.ae = true;
 	KUNIT_EXPECT_EQ(test, sent_of(test, like, 20, MSS, &last), 20U);
 	like = nth_ack(60);
+	like.payload = 100;
+	KUNIT_EXPECT_EQ(test, sent_of(test, like, 20, MSS, &last), 20U);
+	like = nth_ack(80);
 	like.flags |= TCPHDR_FIN;
 	KUNIT_EXPECT_EQ(test, sent_of(test, like, 5, MSS, &last), 5U);
 }
 
-/*
- * CoDel reads the clock itself. Return: packets sent of 30, one in a tenth of so many targets, the
- * interval.
- */
+/* Return: packets sent of 30, one in a tenth of @interval targets. CoDel reads the clock itself. */
 static u32 sent_late(struct kunit *test, struct frame like, u32 interval, u32 *marked)
 {
 	struct lasack_queue *q = test->priv;

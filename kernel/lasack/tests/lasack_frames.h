@@ -20,6 +20,7 @@
 /* How packets are made. */
 struct frame {
 	u8	flags;		/* TCPHDR_* */
+	bool	ae;		/* the bit before them: AccECN, RFC 9768 */
 	u32	ack_seq;
 	u32	payload;
 	u8	option[12];
@@ -146,6 +147,7 @@ static inline struct sk_buff *packet_of(struct kunit *test, const struct frame *
 	th->source = htons(f->back ? 4000 + f->other : 80);
 	th->dest = htons(f->back ? 80 : 4000 + f->other);
 	th->doff = (sizeof(*th) + f->options) / 4;
+	((u8 *)th)[12] |= f->ae;
 	((u8 *)th)[13] = f->flags;
 	th->ack_seq = htonl(f->ack_seq);
 	th->window = htons(WINDOW);
