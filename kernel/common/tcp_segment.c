@@ -331,6 +331,8 @@ static enum segment_class segment_parse_at(const struct sk_buff *skb,
 
 	if (!segment_has_key(seg))
 		memset(&seg->key, 0, sizeof(seg->key));
+	if (seg->class == SEGMENT_NOT_IP)
+		seg->key.family = ntohs(protocol);
 	return seg->class;
 }
 

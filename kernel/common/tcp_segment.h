@@ -17,7 +17,7 @@ enum segment_class {
 	SEGMENT_PORTS,		/* addresses and ports of another transport */
 	SEGMENT_PORTLESS,	/* addresses and protocol: tunnels, ESP, ICMP */
 	SEGMENT_FRAGMENT,	/* addresses and protocol: every piece of a datagram */
-	SEGMENT_NOT_IP,		/* no key: ARP, EAPOL, LLC */
+	SEGMENT_NOT_IP,		/* no key but its family: ARP, EAPOL, LLC */
 	SEGMENT_TRUNCATED,	/* no key: fewer bytes than the headers claim */
 	SEGMENT_MALFORMED,	/* no key: headers that contradict themselves */
 	__SEGMENT_CLASSES
@@ -34,7 +34,7 @@ struct segment_key {
 			__be16		port[2];	/* 0 where the class has none */
 			u8		protocol;	/* IPPROTO_* */
 			u8		class;		/* enum segment_class */
-			u16		family;		/* ETH_P_IP or ETH_P_IPV6, host order */
+			u16		family;		/* ETH_P_*, host order; alone without IP */
 		};
 		u64	words[5];
 	};

@@ -15,6 +15,7 @@
  * If every place of the table is taken by a flow with packets, new flows share one. The
  * caller holds the qdisc lock.
  */
+#include <linux/if_ether.h>
 #include <linux/in.h>
 #include <linux/minmax.h>
 #include <linux/slab.h>
@@ -46,6 +47,19 @@ static enum lasack_shared lasack_port_kind(__be16 port)
 	}
 }
 
+/* Of a frame that is not IP. mac80211 relays no EAPOL, so stations can flood only the others. */
+static enum lasack_shared lasack_link_kind(u16 protocol)
+{
+	switch (protocol) {
+	case ETH_P_PAE:
+		return LASACK_EAPOL;
+	case ETH_P_ARP:
+		return LASACK_ARP;
+	default:
+		return LASACK_LINK;
+	}
+}
+
 /*
  * Without control packets a host has no address, no names and no next hop. Return: the kind of
  * them that the packet is, or __LASACK_SHARED: none.
@@ -54,7 +68,7 @@ static enum lasack_shared lasack_control_kind(const struct lasack_queue *q,
 					      const struct tcp_segment *seg)
 {
 	if (seg->class == SEGMENT_NOT_IP)
-		return LASACK_LINK;
+		return lasack_link_kind(seg->key.family);
 	if (q->shape.paper)
 		return __LASACK_SHARED;
 	if (seg->class == SEGMENT_PORTLESS && seg->key.protocol == IPPROTO_ICMPV6)

@@ -383,6 +383,16 @@ static void lasack_flow_learn(struct lasack_queue *q, struct lasack_flow *flow, 
 	}
 }
 
+/* The packet is sent: its station has not paid yet for an ACK that takes long. */
+static void lasack_station_charge_paid(struct lasack_queue *q, struct lasack_station *station,
+				       u32 cost)
+{
+	u64 weight = lasack_station_paid(q, station, cost);
+
+	if (unlikely(weight))
+		lasack_station_charge(q, station, weight);
+}
+
 /* The packet is sent. */
 void lasack_flow_charge_sent(struct lasack_queue *q, struct lasack_flow *flow,
 			     const struct lasack_skb_cb *cb)
@@ -397,7 +407,10 @@ void lasack_flow_charge_sent(struct lasack_queue *q, struct lasack_flow *flow,
 	/* A duplicate ACK says nothing about what is ordinary; data without an ACK does. */
 	if (!q->shape.paper && (cb->acked || cb->cost > q->overhead))
 		lasack_flow_learn(q, flow, cb->refunds == flow->refunds ? cb->acked : 0);
-	if (lasack_has_station(q, flow) && unlikely(flow->station == LASACK_STATION_SHARED))
+	if (!lasack_has_station(q, flow))
+		return;
+	lasack_station_charge_paid(q, lasack_station_at(q, flow), cb->cost);
+	if (unlikely(flow->station == LASACK_STATION_SHARED))
 		lasack_station_shared_sent(q, cb->cost);
 }
 

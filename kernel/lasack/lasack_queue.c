@@ -20,6 +20,9 @@
 #include "lasack/lasack_order.h"
 #include "lasack/lasack_queue.h"
 
+/* If more control packets of a kind wait, they are a flood: others are served sooner. */
+#define LASACK_FLOOD	64U
+
 /**
  * lasack_queue_advance() - time goes on
  * @q: the queue
@@ -90,7 +93,9 @@ static void lasack_queue_lost(struct lasack_queue *q, struct lasack_flow *flow,
 		return;
 	}
 	next = lasack_cb(flow->head);
-	next->acked = min_t(u64, S32_MAX, (u64)next->acked + cb->acked);
+	/* If ACKs were forged in between, nothing is left to be charged for this one. */
+	if (cb->refunds == next->refunds)
+		next->acked = min_t(u64, S32_MAX, (u64)next->acked + cb->acked);
 }
 
 /* Take the first packet of a flow that has one, which is charged if it is @sent. */
@@ -269,13 +274,22 @@ const struct sk_buff *lasack_queue_next(struct lasack_queue *q)
 	return q->packets ? lasack_order_first(q)->head : NULL;
 }
 
+/* Are control packets to be dropped before others? @longest: the kind with the most of them. */
+static bool lasack_queue_is_flooded(const struct lasack_queue *q,
+				    const struct lasack_flow *longest)
+{
+	/* In a flood the sums change places with each packet that is sent. */
+	return longest->account.packets > LASACK_FLOOD ||
+	       (longest->account.packets > 1 && q->control_sum > q->level.high);
+}
+
 /**
  * lasack_queue_push_out() - take a packet of the flow with the largest sum
  * @q: the queue
  *
  * A flow with only one packet is spared while another has more. Control packets are spared
- * while there are other packets, unless they have attained more than any other that was served. But
- * the only packet of a kind is spared.
+ * while there are other packets, unless they have attained more than any other that was served, or
+ * a kind has more than LASACK_FLOOD. But the only packet of a kind is spared.
  *
  * Return: the packet, or NULL if the queue is empty.
  */
@@ -284,8 +298,7 @@ struct sk_buff *lasack_queue_push_out(struct lasack_queue *q)
 	struct lasack_flow *longest = lasack_queue_control_longest(q);
 
 	if (q->control_packets &&
-	    (!q->packets || (!q->shape.paper && q->control_sum > q->level.high &&
-			     longest->account.packets > 1)))
+	    (!q->packets || (!q->shape.paper && lasack_queue_is_flooded(q, longest))))
 		return lasack_queue_take(q, longest, false);
 	if (!q->packets)
 		return NULL;

@@ -18,7 +18,9 @@ struct lasack_observer;
 /* Flows that many packets share, behind those of the table. */
 enum lasack_shared {
 	/* what other traffic cannot do without: */
-	LASACK_LINK,		/* not IP: ARP, EAPOL */
+	LASACK_LINK,		/* neither IP nor what follows */
+	LASACK_EAPOL,
+	LASACK_ARP,
 	LASACK_ICMPV6,
 	LASACK_DHCP,
 	LASACK_DNS,
@@ -182,6 +184,21 @@ static inline u64 lasack_station_acked(const struct lasack_queue *q,
 	if (!rates)
 		return bytes;
 	return lasack_priced(bytes, READ_ONCE(rates->station[station->number].price.up));
+}
+
+/*
+ * Likewise, a packet that costs @cost: of the least that it would cost, what it acknowledges has
+ * paid for the rest.
+ */
+static inline u64 lasack_station_paid(const struct lasack_queue *q,
+				      const struct lasack_station *station, u32 cost)
+{
+	const struct lasack_rates *rates = q->stations->rates;
+
+	if (!rates || cost >= q->overhead)
+		return 0;
+	return lasack_priced(q->overhead - cost,
+			     READ_ONCE(rates->station[station->number].price.paid));
 }
 
 /*

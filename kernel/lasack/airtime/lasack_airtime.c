@@ -12,8 +12,9 @@
  *
  * A frame has a preamble and an ACK whose length hardly depends on the rate. So the price of a
  * packet that is charged no more than "overhead" is another: that of a short frame. From there
- * on it rises to that of a full frame. The time of contention is nobody's. TCP ACKs in the other
- * direction are not told apart: how many there are is not known.
+ * on it rises to that of a full frame. The time of contention is nobody's. TCP ACKs that come from
+ * a station are not told apart: how many there are is not known. Those that go to it are, if its
+ * rate makes them longer than its data.
  *
  * Preambles, SIFS and ACKs are those of IEEE Std 802.11-2020. Frames of 802.11n and later share
  * them in an A-MPDU. How many do is not told, so a length of 2 ms is assumed.
@@ -193,6 +194,23 @@ static u32 lasack_price(u32 air, u32 least)
 	return clamp_t(u64, div_u64((u64)air << LASACK_PRICE_SHIFT, least), 1, LASACK_PRICE_MAX);
 }
 
+/*
+ * What an upload's ACK takes to the station, beyond what the fastest station's takes. That one is
+ * in no price, and where data takes longer by a factor, ACKs may.
+ */
+static u32 lasack_price_paid(const struct lasack_air *air, const struct lasack_air *least, u32 up,
+			     u32 overhead)
+{
+	u64 usual = (u64)least->brief * up >> LASACK_PRICE_SHIFT;
+	u64 more = air->brief - min_t(u64, air->brief, usual);
+
+	if (!overhead)
+		return 0;
+	return min_t(u64, LASACK_PRICE_MAX,
+		     div64_u64(more * LASACK_FULL_CHARGE << LASACK_PRICE_SHIFT,
+			       (u64)least->down * overhead));
+}
+
 /**
  * lasack_price_of() - what a station's bytes cost
  * @air: of the station; zeroes if it is not known
@@ -209,6 +227,7 @@ struct lasack_price lasack_price_of(const struct lasack_air *air, const struct l
 		return LASACK_PRICES_ONE;
 	price.full = lasack_price(air->down, least->down);
 	price.up = lasack_price(air->up, least->up);
+	price.paid = lasack_price_paid(air, least, price.up, overhead);
 	price.more = price.full;
 	price.brief = price.full;
 	if (overhead >= LASACK_FULL_CHARGE)

@@ -49,6 +49,7 @@ struct lasack_price {
 	u32	brief;		/* sent, of the least that a packet costs */
 	u32	more;		/* sent, beyond that */
 	u32	up;		/* acknowledged */
+	u32	paid;		/* in addition, of the least, if what is acknowledged pays for it */
 };
 
 /* Of the fastest station, and of one whose rates are not known while no other's are. */

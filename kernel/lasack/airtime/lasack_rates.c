@@ -147,6 +147,7 @@ static void lasack_price_write(struct lasack_price *to, const struct lasack_pric
 	WRITE_ONCE(to->brief, price->brief);
 	WRITE_ONCE(to->more, price->more);
 	WRITE_ONCE(to->up, price->up);
+	WRITE_ONCE(to->paid, price->paid);
 }
 
 /* The prices of all, by what is known of them. */

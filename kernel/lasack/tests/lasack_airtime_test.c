@@ -69,6 +69,7 @@ static void equal_rates_cost_one(struct kunit *test)
 					bytes);
 			KUNIT_ASSERT_EQ(test, lasack_priced(bytes, price.up), bytes);
 		}
+		KUNIT_EXPECT_EQ(test, price.paid, 0U);
 	}
 }
 
@@ -79,6 +80,7 @@ static void one_beside_eleven(struct kunit *test)
 
 	expect_close(test, lasack_priced_sent(&price, 1448, OVERHEAD), 1448 * 8164 / 1000);
 	expect_close(test, lasack_priced(100000, price.up), 816400);
+	KUNIT_EXPECT_EQ(test, price.paid, 0U);
 	/* A GSO packet costs what its frames do. */
 	expect_close(test, lasack_priced_sent(&price, 10 * 1448, OVERHEAD), 14480 * 8164 / 1000);
 	expect_close(test, lasack_priced_sent(&price, OVERHEAD, OVERHEAD), OVERHEAD * 1210 / 514);
@@ -98,6 +100,8 @@ static void slow_in_one_direction(struct kunit *test)
 
 	expect_close(test, lasack_priced_sent(&price, 1448, OVERHEAD), 1448 * 8164 / 1000);
 	KUNIT_EXPECT_EQ(test, lasack_priced(100000, price.up), 100000ULL);
+	/* An ACK takes 696 us more; a frame of 1448 bytes takes 1567.1. */
+	expect_close(test, lasack_priced(100 * OVERHEAD, price.paid), 64310);
 	/* If only one direction is known, the other is like it. */
 	price = price_beside(&one, &none, &eleven, OVERHEAD);
 	expect_close(test, lasack_priced(100000, price.up), 816400);
@@ -124,6 +128,7 @@ static void absurd_rates(struct kunit *test)
 				KUNIT_EXPECT_GE(test, price.up, 1U);
 				KUNIT_EXPECT_LE(test, price.up, LASACK_PRICE_MAX);
 				KUNIT_EXPECT_LE(test, price.more, 2 * LASACK_PRICE_MAX);
+				KUNIT_EXPECT_LE(test, price.paid, LASACK_PRICE_MAX);
 			}
 		}
 	}
@@ -196,6 +201,34 @@ static void slow_station_has_an_eighth(struct kunit *test)
 	/* Each is new until it has had its credit. */
 	KUNIT_EXPECT_GE(test, served[2], 1000 - 70U);
 	KUNIT_EXPECT_LE(test, served[2], 1000 + 70U);
+}
+
+/*
+ * What comes from station 2 is as fast as station 1's download, but its ACKs go at 1 Mb/s. Both
+ * take the same airtime, of data and ACKs. An ACK comes with every two frames.
+ */
+static void slow_acks_are_paid(struct kunit *test)
+{
+	u32 i, acked = 0, served[3] = {}, mark, first, second;
+	struct lasack_queue *q = test->priv;
+
+	q->overhead = OVERHEAD;
+	add_to(test, 1, data(1, 1448), 1);
+	add_to(test, 2, ack(2, acked), 2);
+	q->stations->rates->station[known(q, 2)->station].price =
+		price_beside(&one, &eleven, &eleven, OVERHEAD);
+	for (i = 0; i < 9000; i++) {
+		mark = serve(test);
+		served[mark]++;
+		if (mark == 1)
+			add_to(test, 1, data(1, 1448), 1);
+		else
+			add_to(test, 2, ack(2, acked += 2896), 2);
+	}
+	first = served[1] * (1567 + 514 / 2);	/* us */
+	second = served[2] * (1210 + 2 * 1567);
+	KUNIT_EXPECT_GE(test, second, first / 100 * 95);
+	KUNIT_EXPECT_LE(test, second, first / 100 * 105);
 }
 
 /*
@@ -363,6 +396,7 @@ static struct kunit_case lasack_airtime_cases[] = {
 	KUNIT_CASE(absurd_rates),
 	KUNIT_CASE(rates_are_smoothed),
 	KUNIT_CASE(slow_station_has_an_eighth),
+	KUNIT_CASE(slow_acks_are_paid),
 	KUNIT_CASE(not_told_costs_the_mean),
 	KUNIT_CASE(refund_is_what_was_charged),
 	KUNIT_CASE(large_refund_is_whole),

@@ -271,6 +271,31 @@ static void lasack_control_is_pushed_out_last(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, push_out(test), 2U);
 }
 
+/*
+ * While two flows are served, two questions come for each packet that leaves, and one of all must
+ * go. The questions' sum and the flows' change places with each, but only questions go.
+ */
+static void lasack_flood_is_pushed_out_first(struct kunit *test)
+{
+	struct tcp_segment dns = data(53, 1000);
+	u32 i;
+
+	lasack_test_reshape(test, (struct lasack_shape) {});
+	dns.class = SEGMENT_PORTS;
+	dns.key.protocol = IPPROTO_UDP;
+	for (i = 0; i < 200; i++)
+		add(test, dns, 53);
+	for (i = 0; i < 1000; i++) {
+		add(test, data(1 + i % 2, 1000), 1);
+		add(test, dns, 53);
+		add(test, dns, 53);
+		KUNIT_ASSERT_EQ(test, push_out(test), 53U);
+		serve(test);
+		if (i % 2)
+			KUNIT_ASSERT_EQ(test, push_out(test), 53U);
+	}
+}
+
 /* More flows than hash buckets can keep apart: each keeps its own sum. */
 static void lasack_flows_never_merge(struct kunit *test)
 {
@@ -381,6 +406,7 @@ static struct kunit_case lasack_cases[] = {
 	KUNIT_CASE(lasack_pushed_out_ack_is_charged_once),
 	KUNIT_CASE(lasack_control_is_free),
 	KUNIT_CASE(lasack_control_is_pushed_out_last),
+	KUNIT_CASE(lasack_flood_is_pushed_out_first),
 	KUNIT_CASE(lasack_flows_never_merge),
 	KUNIT_CASE(lasack_oldest_idle_is_evicted),
 	KUNIT_CASE(lasack_rst_ends_a_flow),
