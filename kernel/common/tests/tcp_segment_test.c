@@ -295,8 +295,10 @@ static void segment_other_protocols(struct kunit *test)
 
 	frame_set(&frame, MACS "0806", ipv4_tcp);
 	KUNIT_EXPECT_EQ(test, (int)parse(test, &frame, &seg), (int)SEGMENT_NOT_IP);
+	KUNIT_EXPECT_EQ(test, seg.key.family, (u16)ETH_P_ARP);
 	frame_set(&frame, MACS "888e", ipv4_tcp);
 	KUNIT_EXPECT_EQ(test, (int)parse(test, &frame, &seg), (int)SEGMENT_NOT_IP);
+	KUNIT_EXPECT_EQ(test, seg.key.family, (u16)ETH_P_PAE);
 	frame_set(&frame, MACS "0026", ipv4_tcp);
 	KUNIT_EXPECT_EQ(test, (int)parse(test, &frame, &seg), (int)SEGMENT_NOT_IP);
 }

@@ -296,6 +296,23 @@ static void lasack_flood_is_pushed_out_first(struct kunit *test)
 	}
 }
 
+/* A flood of odd frames delays no EAPOL and no ARP. */
+static void lasack_link_has_kinds(struct kunit *test)
+{
+	struct tcp_segment link = { .class = SEGMENT_NOT_IP, .payload = 99 };
+	static const u16 family[] = { ETH_P_BATMAN, ETH_P_PAE, ETH_P_ARP };
+	static const u32 order[] = { 1, 2, 3, 1, 1 };
+	u32 i;
+
+	lasack_test_reshape(test, (struct lasack_shape) {});
+	for (i = 0; i < 5; i++) {
+		link.key.family = family[max(i, 2U) - 2];
+		add(test, link, max(i, 2U) - 1);
+	}
+	for (i = 0; i < ARRAY_SIZE(order); i++)
+		KUNIT_EXPECT_EQ(test, serve(test), order[i]);
+}
+
 /* More flows than hash buckets can keep apart: each keeps its own sum. */
 static void lasack_flows_never_merge(struct kunit *test)
 {
@@ -407,6 +424,7 @@ static struct kunit_case lasack_cases[] = {
 	KUNIT_CASE(lasack_control_is_free),
 	KUNIT_CASE(lasack_control_is_pushed_out_last),
 	KUNIT_CASE(lasack_flood_is_pushed_out_first),
+	KUNIT_CASE(lasack_link_has_kinds),
 	KUNIT_CASE(lasack_flows_never_merge),
 	KUNIT_CASE(lasack_oldest_idle_is_evicted),
 	KUNIT_CASE(lasack_rst_ends_a_flow),
