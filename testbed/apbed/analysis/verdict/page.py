@@ -88,9 +88,9 @@ def page(loads: Sequence[Load], origin: Origin, picture: str | None) -> str:
 
 HOW = (
     "Each seed's runs meet the same load and are compared in pairs. **won** and **lost**: every "
-    "seed says so, and the means are at least 1 % apart. Otherwise it is even. Of two equals every "
-    "seed says the same by chance once in two times with two seeds, once in sixteen with five. The "
-    f"first value is `{OURS}`'s. Each section below has all values. A row *difference* is "
+    "seed says so, and the means are at least 1 % apart. Otherwise it is even. If two contenders "
+    "are equal, all seeds agree by chance: with two seeds every second time, with five once in "
+    f"sixteen. A dash: there is no such figure. The first value is `{OURS}`'s. Each section below has all values. A row *difference* is "
     f"`{OURS}` less its rival, seed by seed, with the 95 % interval of its mean. "
     "[queues.toml](../../testbed/cases/queues.toml) says what each contender is. In most loads the "
     "stations' packets wait in a FIFO. In those called *stations today* they wait in the stations' "
