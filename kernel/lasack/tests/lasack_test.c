@@ -296,6 +296,23 @@ static void lasack_flood_is_pushed_out_first(struct kunit *test)
 	}
 }
 
+/* What a lost ACK acknowledges is the next one's, unless ACKs were forged between the two. */
+static void lasack_lost_ack_is_inherited(struct kunit *test)
+{
+	struct lasack_queue *q = lasack_test_reshape(test, (struct lasack_shape) {});
+
+	add(test, ack(1, 0), 1);
+	add(test, ack(1, 2000), 2);
+	add(test, ack(1, 4000), 3);
+	known(q, 1)->refunds++;
+	add(test, ack(1, 6000), 4);
+	KUNIT_EXPECT_EQ(test, push_out(test), 1U);
+	KUNIT_EXPECT_EQ(test, push_out(test), 2U);
+	KUNIT_EXPECT_EQ(test, (u32)lasack_cb(known(q, 1)->head)->acked, 4000U);
+	KUNIT_EXPECT_EQ(test, push_out(test), 3U);
+	KUNIT_EXPECT_EQ(test, (u32)lasack_cb(known(q, 1)->head)->acked, 2000U);
+}
+
 /* A flood of odd frames delays no EAPOL and no ARP. */
 static void lasack_link_has_kinds(struct kunit *test)
 {
@@ -424,6 +441,7 @@ static struct kunit_case lasack_cases[] = {
 	KUNIT_CASE(lasack_control_is_free),
 	KUNIT_CASE(lasack_control_is_pushed_out_last),
 	KUNIT_CASE(lasack_flood_is_pushed_out_first),
+	KUNIT_CASE(lasack_lost_ack_is_inherited),
 	KUNIT_CASE(lasack_link_has_kinds),
 	KUNIT_CASE(lasack_flows_never_merge),
 	KUNIT_CASE(lasack_oldest_idle_is_evicted),
