@@ -231,6 +231,25 @@ static void slow_acks_are_paid(struct kunit *test)
 	KUNIT_EXPECT_LE(test, second, first / 100 * 105);
 }
 
+/* Of an ACK's 640 bytes what it acknowledges pays for half: only that half costs more. */
+static void half_paid_costs_half(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+	struct lasack_station *station;
+	u64 before;
+
+	q->overhead = OVERHEAD;
+	add_to(test, 1, ack(1, 0), 1);
+	serve(test);
+	set_price(test, 1, 1);
+	station = &q->stations->place[known(q, 1)->station];
+	q->stations->rates->station[known(q, 1)->station].price.paid = 2 << LASACK_PRICE_SHIFT;
+	add_to(test, 1, ack(1, OVERHEAD / 2), 1);
+	before = station->account.sum;
+	serve(test);
+	KUNIT_EXPECT_EQ(test, station->account.sum, before + OVERHEAD / 2 + OVERHEAD);
+}
+
 /*
  * Of a station whose rates are not told a full frame takes the harmonic mean of the others: of
  * 12794 and 1567.1 us, 2792.2, 1.7818 times as much as the fastest needs. A group's takes as long
@@ -397,6 +416,7 @@ static struct kunit_case lasack_airtime_cases[] = {
 	KUNIT_CASE(rates_are_smoothed),
 	KUNIT_CASE(slow_station_has_an_eighth),
 	KUNIT_CASE(slow_acks_are_paid),
+	KUNIT_CASE(half_paid_costs_half),
 	KUNIT_CASE(not_told_costs_the_mean),
 	KUNIT_CASE(refund_is_what_was_charged),
 	KUNIT_CASE(large_refund_is_whole),
