@@ -131,6 +131,8 @@ void lasack_aqm_set_aggregates(struct lasack_aqm *aqm, bool aggregates, bool hal
 	aqm->codel.target = aqm->aim.wait_most >> half;
 	aqm->codel_tcp.target = aqm->codel.target;
 	aqm->aim.wait = aqm->codel.target;
+	/* An aggregate is made of what waits in a station. */
+	aqm->heeds_stations = !aggregates;
 	aqm->codel_tcp.interval = aqm->codel.interval;
 	if (aggregates)
 		aqm->codel_tcp.interval = max(aqm->codel.interval, LASACK_AQM_INTERVAL_TURNS);
@@ -314,6 +316,9 @@ static void lasack_aqm_limit(struct lasack_queue *q, struct lasack_flow *flow,
 	if (!th)
 		return;
 	ack.window = ntohs(th->window);
+	if (q->observer && q->aqm->heeds_stations)
+		ack.station = lasack_observer_ask(q->observer, flow->head, seg,
+						  lasack_station_address(flow->head), ack.now);
 	state = lasack_aqm_state(q, flow) ?: lasack_aqm_take(q, flow);
 	window = lasack_window_serve(&state->window, &q->aqm->aim, &ack);
 	if (window < ack.window && !lasack_aqm_write(flow->head, seg->transport, window))

@@ -36,6 +36,7 @@ struct lasack_aqm {
 	struct codel_params	codel_tcp;
 	struct codel_stats	codel_stats;
 	struct lasack_window_aim	aim;
+	bool			heeds_stations;	/* whether data waits there for long */
 	struct sk_buff		*discarded;	/* since they were taken; linked by next */
 	u64			thinned;	/* ACKs that gave way to later ones */
 	u64			windows;	/* ACKs whose window became less */

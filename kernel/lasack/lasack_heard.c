@@ -14,6 +14,7 @@
  */
 #include <linux/hash.h>
 #include <linux/jiffies.h>
+#include <linux/ktime.h>
 #include <linux/minmax.h>
 #include "lasack/lasack_flow.h"
 #include "lasack/lasack_observe.h"
@@ -44,13 +45,22 @@ static struct lasack_unacked *lasack_observer_of_flow(struct lasack_observer *ob
 	return lasack_observer_at(observer, lasack_observer_hash(observer, key, station));
 }
 
+static u32 lasack_observer_number(const struct lasack_observer *observer, u64 station)
+{
+	return hash_64(siphash_1u64(station, &observer->hash_key), LASACK_PIECES_BITS);
+}
+
+static struct lasack_echo_station *lasack_observer_station(struct lasack_observer *observer,
+							   u64 station)
+{
+	return &observer->stations[lasack_observer_number(observer, station)];
+}
+
 /* Of what came from the station and is of no known connection. */
 static struct lasack_unacked *lasack_observer_pieces(struct lasack_observer *observer,
 						     u64 station)
 {
-	u64 hash = siphash_1u64(station, &observer->hash_key);
-
-	return &observer->pieces[hash_64(hash, LASACK_PIECES_BITS)];
+	return &observer->pieces[lasack_observer_number(observer, station)];
 }
 
 /* What is left of old data was sent twice, or acknowledged elsewhere. It does not pile up. */
@@ -74,9 +84,14 @@ static void lasack_unacked_add(struct lasack_unacked *unacked, u32 bytes)
 		atomic_add(min_t(u32, bytes, LASACK_UNACKED_MOST), &unacked->bytes);
 }
 
+static struct lasack_echo *lasack_observer_echo(struct lasack_observer *observer, u64 hash)
+{
+	return &observer->echoes[hash_64(hash, LASACK_ECHO_BITS)];
+}
+
 /* The station has sent data, or the SYN of a connection. */
 static void lasack_observer_heard(struct lasack_observer *observer, const struct tcp_segment *seg,
-				  u64 station)
+				  u64 station, const struct lasack_echo_data *data)
 {
 	u64 hash = lasack_observer_hash(observer, &seg->key, station);
 	struct lasack_unacked *unacked = lasack_observer_at(observer, hash);
@@ -84,6 +99,9 @@ static void lasack_observer_heard(struct lasack_observer *observer, const struct
 	lasack_unacked_add(unacked, seg->payload);
 	if (seg->syn && !seg->ack)
 		WRITE_ONCE(unacked->flow, hash);
+	if (data)
+		lasack_echo_hear(lasack_observer_echo(observer, hash), hash, data,
+				 ktime_get_ns() >> LASACK_ARRIVAL_SHIFT);
 }
 
 /**
@@ -92,24 +110,54 @@ static void lasack_observer_heard(struct lasack_observer *observer, const struct
  * @seg: what it is
  * @station: its MAC address
  * @length: bytes of it
+ * @data: what it echoes, or NULL: nothing
  *
  * Counts data of TCP, and what may be such data, and remembers that a connection was begun. Also
  * called for every other packet.
  */
 void lasack_observer_note_tcp(struct lasack_observer *observer, const struct tcp_segment *seg,
-			      u64 station, u32 length)
+			      u64 station, u32 length, const struct lasack_echo_data *data)
 {
 	u32 now = jiffies;
 
 	if (READ_ONCE(observer->heard) != now)
 		WRITE_ONCE(observer->heard, now);
+	if (seg->class <= SEGMENT_PORTLESS)
+		lasack_echo_mix(lasack_observer_station(observer, station), &seg->key,
+				ktime_get_ns() >> LASACK_ARRIVAL_SHIFT);
 	if (seg->class == SEGMENT_TCP) {
 		if (seg->payload || (seg->syn && !seg->ack))
-			lasack_observer_heard(observer, seg, station);
+			lasack_observer_heard(observer, seg, station, data);
 	} else if (!segment_has_key(seg) ||
 		   (seg->class == SEGMENT_FRAGMENT && seg->key.protocol != IPPROTO_UDP)) {
 		lasack_unacked_add(lasack_observer_pieces(observer, station), length);
 	}
+}
+
+/**
+ * lasack_observer_ask() - an ACK of TCP is sent
+ * @observer: the observer
+ * @skb: the ACK
+ * @seg: what it is
+ * @station: where it goes
+ * @now: the time, 2^10 ns
+ *
+ * Return: what is known of its station.
+ */
+struct lasack_window_station lasack_observer_ask(struct lasack_observer *observer,
+						 const struct sk_buff *skb,
+						 const struct tcp_segment *seg, u64 station,
+						 u32 now)
+{
+	u32 value, echo;
+	u64 hash;
+
+	if (!lasack_echo_timestamps(skb, seg, &value, &echo))
+		return (struct lasack_window_station) {};
+	hash = lasack_observer_hash(observer, &seg->key, station);
+	return lasack_echo_ask(lasack_observer_echo(observer, hash),
+			       lasack_observer_station(observer, station),
+			       hash, value, seg->ack_seq, now);
 }
 
 /* Has nothing been heard for a second? The clock wraps: what is long ago stays so. */

@@ -260,10 +260,12 @@ unsigned int lasack_observer_hook(void *priv, struct sk_buff *skb,
 {
 	struct lasack_observer *observer = priv;
 	u64 sender = lasack_observer_sender(skb);
+	struct lasack_echo_data data;
 	struct tcp_segment seg;
 
 	tcp_segment_parse_received(skb, &seg);
-	lasack_observer_note_tcp(observer, &seg, sender, skb->len);
+	lasack_observer_note_tcp(observer, &seg, sender, skb->len,
+				 lasack_echo_read(skb, &seg, &data) ? &data : NULL);
 	if (likely(!lasack_observer_note(observer, &seg, sender)))
 		return NF_ACCEPT;
 	return lasack_observer_mark(skb) ? NF_ACCEPT : NF_DROP;

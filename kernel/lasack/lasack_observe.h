@@ -12,11 +12,13 @@
 #include <linux/siphash.h>
 #include <linux/spinlock.h>
 #include "common/tcp_segment.h"
+#include "lasack/window/lasack_echo.h"
 
 #define LASACK_SEEN_SETS	256
 #define LASACK_SEEN_WAYS	4
 #define LASACK_UNACKED_BITS	14
 #define LASACK_PIECES_BITS	10
+#define LASACK_ECHO_BITS	12
 /* If nothing has been heard for so long, packets do not come by the hook. */
 #define LASACK_DEAF_AGE		HZ
 
@@ -57,6 +59,8 @@ struct lasack_observer {
 	u32			heard;	/* when a packet came: jiffies */
 	struct lasack_unacked	unacked[1 << LASACK_UNACKED_BITS]; /* by connection */
 	struct lasack_unacked	pieces[1 << LASACK_PIECES_BITS]; /* by station, of any connection */
+	struct lasack_echo	echoes[1 << LASACK_ECHO_BITS]; /* by connection */
+	struct lasack_echo_station stations[1 << LASACK_PIECES_BITS];
 };
 
 struct lasack_observer *lasack_observer_alloc(void);
@@ -69,9 +73,13 @@ u32 lasack_observer_take(struct lasack_observer *observer, const struct segment_
 u32 lasack_observer_untaken(struct lasack_observer *observer, const struct segment_key *key,
 			    u64 station);
 void lasack_observer_note_tcp(struct lasack_observer *observer, const struct tcp_segment *seg,
-			      u64 station, u32 length);
+			      u64 station, u32 length, const struct lasack_echo_data *data);
 bool lasack_observer_spend(struct lasack_observer *observer, const struct segment_key *key,
 			   u64 station, u32 bytes, u32 slack);
+struct lasack_window_station lasack_observer_ask(struct lasack_observer *observer,
+						 const struct sk_buff *skb,
+						 const struct tcp_segment *seg, u64 station,
+						 u32 now);
 bool lasack_observer_answer(struct lasack_observer *observer, const struct segment_key *key,
 			    u64 station);
 bool lasack_observer_answer_syn(struct lasack_observer *observer, const struct segment_key *key,

@@ -181,7 +181,7 @@ static void random_answer(struct kunit *test, struct books *b)
 		lasack_observer_note(q->observer, &seg, station);
 	} else {
 		seg.syn = 1;
-		lasack_observer_note_tcp(q->observer, &seg, station, 0);
+		lasack_observer_note_tcp(q->observer, &seg, station, 0, NULL);
 		seg.syn = 0;
 	}
 	while (packets--) {

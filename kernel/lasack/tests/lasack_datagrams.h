@@ -55,7 +55,7 @@ static inline void hear(struct kunit *test, struct tcp_segment seg, u64 station)
 {
 	struct lasack_queue *q = test->priv;
 
-	lasack_observer_note_tcp(q->observer, &seg, station, seg.payload);
+	lasack_observer_note_tcp(q->observer, &seg, station, seg.payload, NULL);
 }
 
 /* Somebody is there, or all ACKs are believed. */

@@ -24,13 +24,22 @@
  *   ACKs hardly wait, nothing tells how much is missing: then it is a quarter.
  * - What the sender was allowed is never taken back (RFC 9293, 3.8.6: do not shrink the window).
  *   The window becomes less only as data is acknowledged.
+ * - If ACKs do not wait here, but the data waits in its station, the queue is there, and what else
+ *   the station sends waits in it, too. Then the station's uploads share the least: the window of
+ *   each becomes what has come from the station, and its part of the least that waits there, but
+ *   two segments. It grows again when no data has been late lately, by half a segment a round trip:
+ *   nothing tells how long the queue will be then. The only connection of a station is left alone.
+ * - So small a window is made of whole segments, but for a few bytes less, as its scale is coarse.
+ *   If it had a few bytes more, a Linux sender would send these in a packet of their own. It takes
+ *   nearly as much air as a whole one, and the receiver acknowledges it.
  * - The target is two thirds of the round trip without the ACKs' wait, but within bounds. What the
  *   air denies a station for a moment, its upload makes up for out of what waits here. If the round
  *   trip is long, new data comes late, so more must wait.
  *
  * Source: S. Pilosof, R. Ramjee, D. Raz, Y. Shavitt, P. Sinha, "Understanding TCP fairness over
  * Wireless LAN", INFOCOM 2003, which sets the window in the ACKs to a share of the access point's
- * buffer. Here time is the aim.
+ * buffer. Here time is the aim. Two segments in the queue: L. Brakmo, S. O'Malley, L. Peterson,
+ * "TCP Vegas", SIGCOMM 1994 (alpha).
  */
 #include <linux/limits.h>
 #include <linux/math64.h>
@@ -40,6 +49,8 @@
 #define LASACK_WINDOW_SHIFT_MAX	14	/* RFC 7323, 2.3 */
 /* When it is limited first: so much more than what waiting ACKs acknowledge. */
 #define LASACK_WINDOW_MARGIN	(32U << 10)
+/* Segments of an upload that may wait in a station with a long queue. */
+#define LASACK_WINDOW_QUEUED	2U
 
 /**
  * lasack_window_open() - a receiver has accepted the connection
@@ -102,12 +113,37 @@ static s32 lasack_window_step(const struct lasack_window *w, const struct lasack
 	return max(lasack_window_part(w->limit, target - mean, trip) / 4, aim->window / 8);
 }
 
+/* Return: the limit if the queue is not here but in the station; 0: it is not. */
+static u32 lasack_window_elsewhere(const struct lasack_window_aim *aim,
+				   const struct lasack_window_ack *ack)
+{
+	const struct lasack_window_station *station = &ack->station;
+
+	if (!station->late || !station->segment || !station->shared ||
+	    ack->waited >= aim->wait / 4)
+		return 0;
+	return station->beyond + max(aim->window / station->uploads,
+				     LASACK_WINDOW_QUEUED * station->segment);
+}
+
+/* Everything that the sender may send by now is to be acknowledged before the limit changes. */
+static void lasack_window_begin(struct lasack_window *w, const struct lasack_window_ack *ack)
+{
+	w->until = w->edge;
+	w->since = ack->now;
+	w->waited = 0;
+	w->acks = 0;
+}
+
 static void lasack_window_adjust(struct lasack_window *w, const struct lasack_window_aim *aim,
 				 const struct lasack_window_ack *ack, u32 advertised)
 {
+	u32 elsewhere = lasack_window_elsewhere(aim, ack);
 	s32 step;
 
-	if (w->limit) {
+	if (elsewhere && (!w->limit || w->limit > elsewhere)) {
+		w->limit = elsewhere;
+	} else if (w->limit) {
 		w->waited += ack->waited;
 		w->acks += w->acks < U32_MAX;
 		if ((s32)(w->until - ack->seq) <= 0)
@@ -120,16 +156,27 @@ static void lasack_window_adjust(struct lasack_window *w, const struct lasack_wi
 		if (step > 0)
 			step = min3(step, (s32)(w->limit / 4),
 				    (s32)(max(advertised, w->limit) - w->limit));
-		w->limit = max(aim->window, w->limit + max(step, -(s32)(w->limit / 2)));
+		if (step > 0 && w->limit < aim->window)
+			step = ack->station.lately ? 0 : min(step, (s32)ack->station.segment / 2);
+		w->limit = max(min(aim->window, w->limit),
+			       w->limit + max(step, -(s32)(w->limit / 2)));
 	} else {
 		if (ack->waited <= aim->wait || ack->behind < 2 * aim->window)
 			return;
 		w->limit = ack->behind + LASACK_WINDOW_MARGIN;
 	}
-	w->until = w->edge;
-	w->since = ack->now;
-	w->waited = 0;
-	w->acks = 0;
+	lasack_window_begin(w, ack);
+}
+
+/* Return: the limit, if it is small in whole segments but for a few bytes. */
+static u32 lasack_window_whole(const struct lasack_window *w, const struct lasack_window_aim *aim,
+			       const struct lasack_window_ack *ack)
+{
+	u32 segment = ack->station.segment, unit = 1U << ack->shift;
+
+	if (w->limit >= aim->window || segment <= unit)
+		return w->limit;
+	return max(DIV_ROUND_CLOSEST(w->limit, segment), LASACK_WINDOW_QUEUED) * segment - unit + 1;
 }
 
 /**
@@ -150,7 +197,8 @@ u16 lasack_window_serve(struct lasack_window *w, const struct lasack_window_aim 
 	if (w->edge)
 		lasack_window_adjust(w, aim, ack, advertised);
 	if (w->limit)
-		allowed = min(advertised, max_t(u32, w->limit, max(promised, 0)));
+		allowed = min(advertised,
+			      max_t(u32, lasack_window_whole(w, aim, ack), max(promised, 0)));
 	/* To be rounded up, as the edge: then the next ACK takes nothing back. */
 	allowed = DIV_ROUND_UP(allowed, 1U << ack->shift);
 	if (!w->edge || (s32)((allowed << ack->shift) - promised) > 0)

@@ -31,6 +31,16 @@ struct lasack_window_aim {
 	u32	window;		/* bytes: it does not become less */
 };
 
+/* What is known of the station that sends an upload. See lasack_echo.c. */
+struct lasack_window_station {
+	u32	segment;	/* bytes of its segments; 0: nothing is known */
+	u32	uploads;	/* large ones that it has now, with this one */
+	bool	shared;		/* it sends other things, too */
+	u32	beyond;		/* bytes that came from it, and that the ACK does not acknowledge */
+	bool	late;		/* since the last ACK, data came that had waited in it for long */
+	bool	lately;		/* or in the last seconds */
+};
+
 /* An ACK that is sent. */
 struct lasack_window_ack {
 	u32	now;		/* the time */
@@ -39,6 +49,7 @@ struct lasack_window_ack {
 	u32	behind;		/* bytes that ACKs behind it acknowledge */
 	u16	window;		/* that the receiver tells, in units of 2^shift bytes */
 	u8	shift;
+	struct lasack_window_station station;
 };
 
 void lasack_window_open(struct lasack_window_scale *scale, bool reversed, int shift);

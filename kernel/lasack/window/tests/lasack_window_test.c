@@ -281,6 +281,120 @@ static void window_follows_the_rate(struct kunit *test)
 	KUNIT_EXPECT_GE(test, served * SEGMENT * 100ULL, 5000ULL * u->rate * 97);
 }
 
+/* Of one of four uploads of a station. Its data waits in its station, its ACKs do not wait here. */
+static const struct lasack_window_ack elsewhere = {
+	.now = 1000, .seq = 1000, .window = 500, .shift = SHIFT,
+	.station = {
+		.segment = SEGMENT, .uploads = 4, .shared = true, .beyond = SEGMENT,
+		.late = true, .lately = true,
+	},
+};
+
+/* Return: the window that the @acks-th of these ACKs tells, bytes. */
+static u32 window_after(struct kunit *test, struct lasack_window *w,
+			const struct lasack_window_aim *aim, struct lasack_window_ack *ack,
+			u32 acks)
+{
+	u32 told = 0, edge = 0, i;
+
+	for (i = 0; i < acks; i++) {
+		told = (u32)lasack_window_serve(w, aim, ack) << ack->shift;
+		/* RFC 9293, 3.8.6: the window is not shrunk. */
+		if (i)
+			KUNIT_EXPECT_GE(test, (s32)(ack->seq + told - edge), 0);
+		edge = ack->seq + told;
+		ack->seq += SEGMENT;
+		ack->now += 30;
+	}
+	return told;
+}
+
+/* What has come and two segments: whole ones, or what is a little less. */
+static void window_of_a_station(struct kunit *test)
+{
+	struct lasack_window_aim aim = { .wait = 50, .wait_most = 100, .window = LEAST };
+	struct lasack_window_ack ack = elsewhere;
+	struct lasack_window w = {};
+	u32 told = window_after(test, &w, &aim, &ack, 100);
+
+	KUNIT_EXPECT_LE(test, told, 3 * SEGMENT);
+	KUNIT_EXPECT_GT(test, told, 3 * SEGMENT - BIT(SHIFT));
+
+	/* Two uploads: a half of the least each. */
+	ack = elsewhere;
+	ack.station.uploads = 2;
+	ack.station.beyond = 0;
+	w = (struct lasack_window) {};
+	told = window_after(test, &w, &aim, &ack, 100);
+	KUNIT_EXPECT_LE(test, told, 3 * SEGMENT);
+	KUNIT_EXPECT_GT(test, told, 3 * SEGMENT - BIT(SHIFT));
+
+	/* The scale is so coarse that segments cannot be told: then it is rounded up. */
+	ack = elsewhere;
+	ack.shift = 14;
+	ack.window = 4;
+	w = (struct lasack_window) {};
+	KUNIT_EXPECT_GE(test, window_after(test, &w, &aim, &ack, 100), 3 * SEGMENT);
+	KUNIT_EXPECT_EQ(test, w.limit, 3 * SEGMENT);
+}
+
+/* A single connection, ACKs that wait here, and a station that is unknown or quick. */
+static void window_of_no_such_station(struct kunit *test)
+{
+	struct lasack_window_aim aim = { .wait = 50, .wait_most = 100, .window = LEAST };
+	struct lasack_window_ack acks[] = { elsewhere, elsewhere, elsewhere, elsewhere };
+	struct lasack_window w;
+	u32 i;
+
+	acks[0].station.shared = false;
+	acks[1].waited = 13;
+	acks[2].station.segment = 0;
+	acks[3].station.late = false;
+	for (i = 0; i < ARRAY_SIZE(acks); i++) {
+		w = (struct lasack_window) {};
+		KUNIT_EXPECT_EQ(test, window_after(test, &w, &aim, &acks[i], 100), 500U << SHIFT);
+		KUNIT_EXPECT_EQ(test, w.limit, 0U);
+	}
+}
+
+/* It grows if nothing has been late lately: half a segment a round trip, not a quarter of it. */
+static void window_of_a_station_grows(struct kunit *test)
+{
+	struct lasack_window_aim aim = { .wait = 50, .wait_most = 100, .window = LEAST };
+	struct lasack_window_ack ack = elsewhere;
+	struct lasack_window w = {};
+	u32 rounds = 0, before;
+
+	window_after(test, &w, &aim, &ack, 100);
+	ack.station.late = false;
+	window_after(test, &w, &aim, &ack, 100);
+	KUNIT_EXPECT_EQ(test, w.limit, 3 * SEGMENT);
+	ack.station.lately = false;
+	while (w.limit < LEAST && rounds < 100) {
+		before = w.limit;
+		window_after(test, &w, &aim, &ack, 1);
+		KUNIT_EXPECT_LE(test, w.limit, before + SEGMENT / 2);
+		rounds += w.limit > before;
+	}
+	KUNIT_EXPECT_EQ(test, rounds, DIV_ROUND_UP(LEAST - 3 * SEGMENT, SEGMENT / 2));
+	/* Then as ever. */
+	window_after(test, &w, &aim, &ack, 100);
+	KUNIT_EXPECT_GT(test, w.limit, 4 * LEAST);
+}
+
+/* ACKs that begin to wait here make a small window neither the least at once, nor smaller. */
+static void window_of_a_station_whose_acks_wait(struct kunit *test)
+{
+	struct lasack_window_aim aim = { .wait = 50, .wait_most = 100, .window = LEAST };
+	struct lasack_window_ack ack = elsewhere;
+	struct lasack_window w = {};
+
+	window_after(test, &w, &aim, &ack, 100);
+	ack.waited = 400;
+	window_after(test, &w, &aim, &ack, 100);
+	KUNIT_EXPECT_EQ(test, w.limit, 3 * SEGMENT);
+}
+
 /* Who forges what accepts a connection gets no say in it. */
 static void window_of_two_receivers(struct kunit *test)
 {
@@ -335,6 +449,10 @@ static struct kunit_case lasack_window_cases[] = {
 	KUNIT_CASE(window_follows_the_rate),
 	KUNIT_CASE(window_of_two_receivers),
 	KUNIT_CASE(window_with_a_wrong_scale),
+	KUNIT_CASE(window_of_a_station),
+	KUNIT_CASE(window_of_no_such_station),
+	KUNIT_CASE(window_of_a_station_grows),
+	KUNIT_CASE(window_of_a_station_whose_acks_wait),
 	{}
 };
 

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Whether an upload's data waits for long in its own station.
+ *
+ * Principle: a station stamps its data when it queues it, with the newest timestamp that it has
+ * got (RFC 7323, 3.2). So data that echoes an older timestamp than that of an ACK was queued
+ * before the ACK came there. If such data comes long after the ACK was sent, it has waited in the
+ * station. A sender that has nothing to send cannot look like this: what it sends later echoes the
+ * ACK.
+ *
+ * So one ACK at a time is asked about, until data echoes it.
+ *
+ * Who sends in a station's name could make its windows small, and only these. If an ACK is forged
+ * whose timestamp is ahead of all, no data echoes it, and the station seems to be late: but its
+ * forger could have forged the window as well. After LASACK_ECHO_AGE another ACK is asked about.
+ *
+ * Locking: none. Packets that come in write @heard, @segment, @late and @fresh, and what is
+ * @shared, those that go out the rest, at the same time. What is read is good or bad advice, never more.
+ */
+#include <linux/bits.h>
+#include <linux/compiler.h>
+#include <linux/minmax.h>
+#include <linux/skbuff.h>
+#include <linux/tcp.h>
+#include <linux/time64.h>
+#include <net/tcp.h>
+#include "common/tcp_segment.h"
+#include "lasack/window/lasack_echo.h"
+
+/* mac80211's CoDel would let a station's own packets wait for so long. */
+#define LASACK_ECHO_LATE	(20U * NSEC_PER_MSEC >> 10)
+/*
+ * With a small window, a station's data no longer waits behind its own, and nothing tells how long
+ * its queue would be with a larger one. To find out takes some round trips, with a long queue.
+ */
+#define LASACK_ECHO_LATELY	(4U << 20)
+/* An ACK that is not echoed for so long was lost, or forged. */
+#define LASACK_ECHO_AGE		BIT(20)
+/* 2^20 units of time. */
+#define LASACK_ECHO_SECOND	20
+/* Bytes in a second: what sends less has no queue of its own. */
+#define LASACK_ECHO_LARGE	8192U
+/* NOP, NOP, timestamps, their length: as most senders have them. */
+#define LASACK_ECHO_OPTION	0x0101080aU
+
+/**
+ * lasack_echo_timestamps() - read a packet's timestamps
+ * @skb: the packet
+ * @seg: what it is: TCP
+ * @value: is set to its own
+ * @echo: is set to the one that it echoes
+ *
+ * Return: whether it has any, where they usually are.
+ */
+bool lasack_echo_timestamps(const struct sk_buff *skb, const struct tcp_segment *seg,
+			    u32 *value, u32 *echo)
+{
+	__be32 _option[TCPOLEN_TSTAMP_ALIGNED / sizeof(__be32)];
+	const __be32 *option;
+
+	option = skb_header_pointer(skb, seg->transport + sizeof(struct tcphdr), sizeof(_option),
+				    _option);
+	if (!option || *option != htonl(LASACK_ECHO_OPTION))
+		return false;
+	*value = ntohl(option[1]);
+	*echo = ntohl(option[2]);
+	return true;
+}
+
+/* Return: whether a packet that has come in is data that echoes a timestamp. */
+bool lasack_echo_read(const struct sk_buff *skb, const struct tcp_segment *seg,
+		      struct lasack_echo_data *data)
+{
+	const struct tcphdr *th;
+	struct tcphdr _th;
+	u32 value;
+
+	if (seg->class != SEGMENT_TCP || !seg->payload)
+		return false;
+	th = skb_header_pointer(skb, seg->transport, sizeof(_th), &_th);
+	if (!th || th->doff < (sizeof(*th) + TCPOLEN_TSTAMP_ALIGNED) / 4 ||
+	    !lasack_echo_timestamps(skb, seg, &value, &data->timestamp))
+		return false;
+	data->end = ntohl(th->seq) + seg->payload;
+	data->segment = skb_is_gso(skb) ? skb_shinfo(skb)->gso_size : seg->payload;
+	return true;
+}
+
+/**
+ * lasack_echo_mix() - a packet has come from a station
+ * @station: which may be another one, with the same place
+ * @key: of the packet
+ * @now: the time, 2^10 ns
+ *
+ * If packets of two connections come by turns, one waits for the other in the station.
+ */
+void lasack_echo_mix(struct lasack_echo_station *station, const struct segment_key *key, u32 now)
+{
+	u32 connection = (u32)be16_to_cpu(key->port[0]) << 16 | be16_to_cpu(key->port[1]);
+	u32 before = READ_ONCE(station->connection);
+
+	connection = connection ?: 1;
+	if (before == connection)
+		return;
+	WRITE_ONCE(station->connection, connection);
+	if (before)
+		WRITE_ONCE(station->shared, now >> LASACK_ECHO_SECOND ?: 1);
+}
+
+/**
+ * lasack_echo_hear() - data has come from a station
+ * @echo: a place, which may be another connection's
+ * @flow: a hash of the connection
+ * @data: the data
+ * @now: the time, 2^10 ns
+ */
+void lasack_echo_hear(struct lasack_echo *echo, u32 flow, const struct lasack_echo_data *data,
+		      u32 now)
+{
+	if (READ_ONCE(echo->flow) != flow)
+		return;
+	if (!READ_ONCE(echo->segment) || (s32)(data->end - READ_ONCE(echo->heard)) > 0)
+		WRITE_ONCE(echo->heard, data->end);
+	if (data->segment > READ_ONCE(echo->segment))
+		WRITE_ONCE(echo->segment, data->segment);
+	if (!READ_ONCE(echo->pending))
+		return;
+	if ((s32)(data->timestamp - READ_ONCE(echo->asked)) >= 0) {
+		WRITE_ONCE(echo->pending, 0);
+	} else if (now - READ_ONCE(echo->since) > LASACK_ECHO_LATE) {
+		WRITE_ONCE(echo->late, now ?: 1);
+		WRITE_ONCE(echo->fresh, 1);
+	}
+}
+
+static void lasack_echo_begin(struct lasack_echo *echo, u32 flow)
+{
+	WRITE_ONCE(echo->pending, 0);
+	WRITE_ONCE(echo->late, 0);
+	WRITE_ONCE(echo->fresh, 0);
+	WRITE_ONCE(echo->segment, 0);
+	echo->counted = ~0U;
+	WRITE_ONCE(echo->flow, flow);
+}
+
+static void lasack_echo_next_second(struct lasack_echo_station *station, u32 second)
+{
+	station->uploads[1] = station->second + 1 == second ? station->uploads[0] : 0;
+	station->uploads[0] = 0;
+	station->second = second;
+}
+
+/* Count the connection among the uploads of its station, if it is one. */
+static void lasack_echo_count(struct lasack_echo *echo, struct lasack_echo_station *station,
+			      u32 second)
+{
+	u32 heard = READ_ONCE(echo->heard);
+
+	if (station->second != second)
+		lasack_echo_next_second(station, second);
+	if (!READ_ONCE(echo->segment))
+		return;
+	if (echo->counted != second) {
+		echo->counted = second;
+		echo->began = heard;
+		echo->large = false;
+	}
+	if (!echo->large && heard - echo->began >= LASACK_ECHO_LARGE) {
+		echo->large = true;
+		station->uploads[0]++;
+	}
+}
+
+static bool lasack_echo_is_shared(const struct lasack_echo_station *station, u32 second)
+{
+	u32 shared = READ_ONCE(station->shared);
+
+	return shared && second - shared < 2;
+}
+
+/**
+ * lasack_echo_ask() - an ACK is sent to a station
+ * @echo: a place, which may be another connection's
+ * @station: which may be another one, with the same place
+ * @flow: a hash of the connection
+ * @timestamp: of the ACK
+ * @ack_seq: up to which it acknowledges
+ * @now: the time, 2^10 ns
+ *
+ * Return: what is known of the station. No segment: nothing.
+ */
+struct lasack_window_station lasack_echo_ask(struct lasack_echo *echo,
+					     struct lasack_echo_station *station, u32 flow,
+					     u32 timestamp, u32 ack_seq, u32 now)
+{
+	bool old = now - READ_ONCE(echo->since) > LASACK_ECHO_AGE;
+	u32 late, second = now >> LASACK_ECHO_SECOND;
+
+	if (READ_ONCE(echo->flow) != flow) {
+		if (!old)
+			return (struct lasack_window_station) {};
+		lasack_echo_begin(echo, flow);
+	}
+	if (!READ_ONCE(echo->pending) || old) {
+		WRITE_ONCE(echo->asked, timestamp);
+		WRITE_ONCE(echo->since, now);
+		WRITE_ONCE(echo->pending, 1);
+	}
+	lasack_echo_count(echo, station, second);
+	late = READ_ONCE(echo->late);
+	return (struct lasack_window_station) {
+		.segment = READ_ONCE(echo->segment),
+		.uploads = max3(station->uploads[0], station->uploads[1], 1U),
+		.shared = lasack_echo_is_shared(station, second),
+		.beyond = max((s32)(READ_ONCE(echo->heard) - ack_seq), 0),
+		.late = READ_ONCE(echo->fresh) && xchg(&echo->fresh, 0),
+		.lately = late && now - late < LASACK_ECHO_LATELY,
+	};
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Whether an upload's data waits for long in its own station. See lasack_echo.c. */
+#ifndef LASACK_ECHO_H
+#define LASACK_ECHO_H
+
+#include <linux/types.h>
+#include "lasack/window/lasack_window.h"
+
+struct sk_buff;
+struct segment_key;
+struct tcp_segment;
+
+/* Of a connection. Times are in units of 2^10 ns, modulo 2^32. */
+struct lasack_echo {
+	u32	flow;		/* whose it is: a hash */
+	u32	asked;		/* the timestamp of an ACK to the station ... */
+	u32	since;		/* ... that was sent then ... */
+	u32	pending;	/* ... and that no data has echoed yet */
+	u32	late;		/* when data came that had waited for too long; 0: never */
+	u32	fresh;		/* since the last ACK */
+	u32	heard;		/* sequence number: up to here data has come */
+	u32	counted;	/* the second of what follows */
+	u32	began;		/* sequence number: up to here data had come when it began */
+	bool	large;		/* it is among the station's uploads */
+	u32	segment;	/* bytes that the station sends in a packet at most; 0: none yet */
+};
+
+/* Of a station. Seconds are of 2^30 ns. */
+struct lasack_echo_station {
+	u32	second;
+	u32	connection;	/* whose packet came last: its ports, or 0: none came */
+	u32	shared;		/* the second in which that changed last, or 0: never */
+	u32	uploads[2];	/* in this second, and in the one before */
+};
+
+/* Data that has come from a station. */
+struct lasack_echo_data {
+	u32	timestamp;	/* that it echoes (RFC 7323, 3.2) */
+	u32	end;		/* the sequence number behind it */
+	u32	segment;	/* bytes of each of its segments */
+};
+
+bool lasack_echo_timestamps(const struct sk_buff *skb, const struct tcp_segment *seg,
+			    u32 *value, u32 *echo);
+bool lasack_echo_read(const struct sk_buff *skb, const struct tcp_segment *seg,
+		      struct lasack_echo_data *data);
+void lasack_echo_mix(struct lasack_echo_station *station, const struct segment_key *key, u32 now);
+void lasack_echo_hear(struct lasack_echo *echo, u32 flow, const struct lasack_echo_data *data,
+		      u32 now);
+struct lasack_window_station lasack_echo_ask(struct lasack_echo *echo,
+					     struct lasack_echo_station *station, u32 flow,
+					     u32 timestamp, u32 ack_seq, u32 now);
+
+#endif

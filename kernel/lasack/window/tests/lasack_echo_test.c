@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit suite of what tells whether an upload's data waits in its own station.
+ *
+ * Principle: only data that was sent before an ACK came, and that comes long after it, says so. A
+ * sender that pauses, another connection, and what is forged say nothing.
+ */
+#include <kunit/test.h>
+#include <linux/delay.h>
+#include <linux/ktime.h>
+#include <linux/module.h>
+#include "lasack/tests/lasack_frames.h"
+
+#define FLOW	0x12345678U
+#define STAMP	0xfffffff0U	/* of the first ACK: timestamps wrap */
+#define MS	(1000000U >> 10)
+#define SECOND	(1000 * MS)
+#define START	(0U - 10 * MS)	/* and the clock does */
+
+struct one {
+	struct lasack_echo		echo;
+	struct lasack_echo_station	station;
+};
+
+static struct lasack_window_station ask(struct one *one, u32 flow, u32 stamp, u32 now)
+{
+	return lasack_echo_ask(&one->echo, &one->station, flow, stamp, FIRST, now);
+}
+
+/* Data that was sent when the station had an ACK with this timestamp. */
+static void hear(struct one *one, u32 flow, u32 stamp, u32 now)
+{
+	struct lasack_echo_data data = {
+		.timestamp = stamp, .end = FIRST + 2 * MSS, .segment = MSS,
+	};
+
+	lasack_echo_hear(&one->echo, flow, &data, now);
+}
+
+static void echo_of_a_queue(struct kunit *test)
+{
+	struct lasack_window_station station;
+	struct one one = {};
+
+	station = ask(&one, FLOW, STAMP, START);
+	KUNIT_EXPECT_EQ(test, station.segment, 0U);
+	hear(&one, FLOW, STAMP - 1, START + 19 * MS);
+	station = ask(&one, FLOW, STAMP + 20, START + 20 * MS);
+	KUNIT_EXPECT_FALSE(test, station.late || station.lately);
+	KUNIT_EXPECT_EQ(test, station.segment, MSS);
+	KUNIT_EXPECT_EQ(test, station.beyond, 2 * MSS);
+	hear(&one, FLOW, STAMP - 1, START + 22 * MS);
+	station = ask(&one, FLOW, STAMP + 21, START + 23 * MS);
+	KUNIT_EXPECT_TRUE(test, station.late && station.lately);
+	/* Said once, and remembered. */
+	station = ask(&one, FLOW, STAMP + 22, START + 24 * MS);
+	KUNIT_EXPECT_FALSE(test, station.late);
+	station = ask(&one, FLOW, STAMP + 22, START + 4 * SECOND);
+	KUNIT_EXPECT_TRUE(test, station.lately);
+	station = ask(&one, FLOW, STAMP + 22, START + 5 * SECOND);
+	KUNIT_EXPECT_FALSE(test, station.lately);
+}
+
+/* It has nothing to send for half a second. What it sends then echoes the ACK. */
+static void echo_of_a_pause(struct kunit *test)
+{
+	struct one one = {};
+	u32 i, stamp = STAMP, now = START;
+
+	for (i = 0; i < 10; i++) {
+		struct lasack_window_station station = ask(&one, FLOW, stamp, now);
+
+		KUNIT_EXPECT_FALSE(test, station.late || station.lately);
+		now += 500 * MS;
+		hear(&one, FLOW, stamp, now);
+		stamp += 500;
+	}
+}
+
+/* An ACK is lost, or is forged with a timestamp that no data will echo. */
+static void echo_that_does_not_come(struct kunit *test)
+{
+	struct one one = {};
+	u32 late = 0, i;
+
+	ask(&one, FLOW, STAMP + (1U << 30), START);
+	for (i = 1; i <= 3000; i++) {
+		late += ask(&one, FLOW, STAMP + i, START + i * MS).late;
+		hear(&one, FLOW, STAMP + i, START + i * MS);
+	}
+	KUNIT_EXPECT_GT(test, late, 900U);
+	KUNIT_EXPECT_LT(test, late, 1100U);
+}
+
+/* Two connections have the same place. */
+static void echo_of_another_connection(struct kunit *test)
+{
+	struct lasack_window_station station;
+	struct one one = {};
+
+	ask(&one, FLOW, STAMP, START);
+	hear(&one, FLOW, STAMP - 1, START + 30 * MS);
+	station = ask(&one, FLOW + 1, STAMP, START + 30 * MS);
+	KUNIT_EXPECT_EQ(test, station.segment, 0U);
+	KUNIT_EXPECT_FALSE(test, station.late || station.lately);
+	hear(&one, FLOW + 1, STAMP, START + 30 * MS);
+	KUNIT_EXPECT_TRUE(test, ask(&one, FLOW, STAMP + 1, START + 31 * MS).late);
+	/* When the first one has ended, the other begins with nothing. */
+	hear(&one, FLOW, STAMP - 1, START + 60 * MS);
+	station = ask(&one, FLOW + 1, STAMP, START + 2 * SECOND);
+	KUNIT_EXPECT_EQ(test, station.segment, 0U);
+	KUNIT_EXPECT_FALSE(test, station.late || station.lately);
+	hear(&one, FLOW + 1, STAMP, START + 2 * SECOND);
+	KUNIT_EXPECT_EQ(test, ask(&one, FLOW + 1, STAMP, START + 2 * SECOND).segment, MSS);
+}
+
+/* Of four connections, two send much. Then one does, alone. */
+static void echo_counts_uploads(struct kunit *test)
+{
+	struct lasack_echo_station station = {};
+	struct lasack_window_station told;
+	struct lasack_echo echo[4] = {};
+	struct segment_key keys[4] = {};
+	u32 i, j, now, end = FIRST;
+
+	for (j = 0; j < 4; j++)
+		keys[j].port[1] = htons(j);
+
+	for (i = 0; i < 100; i++, end += MSS) {
+		now = START + 2 * SECOND + i * 50 * MS;
+		for (j = 0; j < 4; j++) {
+			struct lasack_echo_data data = {
+				.timestamp = STAMP, .end = j < 2 ? end : FIRST, .segment = MSS,
+			};
+
+			lasack_echo_mix(&station, &keys[j], now);
+			told = lasack_echo_ask(&echo[j], &station, FLOW + j, STAMP, FIRST, now);
+			lasack_echo_hear(&echo[j], FLOW + j, &data, now);
+		}
+		/* A second of 20 goes by until it is known. */
+		if (i < 40)
+			continue;
+		KUNIT_EXPECT_TRUE(test, told.shared);
+		KUNIT_EXPECT_EQ(test, told.uploads, 2U);
+	}
+	for (i = 0; i < 50; i++) {
+		now = START + 9 * SECOND + i * 50 * MS;
+		lasack_echo_mix(&station, &keys[3], now);
+		told = lasack_echo_ask(&echo[0], &station, FLOW, STAMP, FIRST, now);
+	}
+	KUNIT_EXPECT_FALSE(test, told.shared);
+	KUNIT_EXPECT_EQ(test, told.uploads, 1U);
+	/* A packet of another one. */
+	lasack_echo_mix(&station, &keys[2], now);
+	told = lasack_echo_ask(&echo[0], &station, FLOW, STAMP, FIRST, now + SECOND);
+	KUNIT_EXPECT_TRUE(test, told.shared);
+	told = lasack_echo_ask(&echo[0], &station, FLOW, STAMP, FIRST, now + 3 * SECOND);
+	KUNIT_EXPECT_FALSE(test, told.shared);
+}
+
+/* Return: data of the station that echoes @stamp, as the stack hands it to netfilter. */
+static struct sk_buff *data_in(struct kunit *test, u32 seq, u8 stamp, bool ipv6, u16 other)
+{
+	struct frame f = {
+		.flags = TCPHDR_ACK, .payload = MSS / 2, .back = true, .ipv6 = ipv6, .other = other,
+	};
+	struct sk_buff *skb;
+
+	set_options(&f, timestamps, sizeof(timestamps));
+	f.option[11] = stamp;
+	skb = packet_of(test, &f);
+	skb_reset_mac_header(skb);
+	eth_hdr(skb)->h_source[0] = 2;
+	skb_pull(skb, ETH_HLEN);
+	skb_reset_network_header(skb);
+	((struct tcphdr *)(skb->data + (ipv6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr))))
+		->seq = htonl(seq);
+	return skb;
+}
+
+static void echo_is_read(struct kunit *test)
+{
+	struct lasack_echo_data data;
+	struct tcp_segment seg;
+	struct sk_buff *skb;
+	u32 ipv6;
+
+	for (ipv6 = 0; ipv6 < 2; ipv6++) {
+		skb = data_in(test, FIRST, 7, ipv6, 0);
+		tcp_segment_parse_received(skb, &seg);
+		KUNIT_ASSERT_TRUE(test, lasack_echo_read(skb, &seg, &data));
+		KUNIT_EXPECT_EQ(test, data.timestamp, 7U);
+		KUNIT_EXPECT_EQ(test, data.end, FIRST + MSS / 2);
+		KUNIT_EXPECT_EQ(test, data.segment, MSS / 2);
+		/* Put together by GRO. */
+		skb_shinfo(skb)->gso_size = 100;
+		KUNIT_EXPECT_TRUE(test, lasack_echo_read(skb, &seg, &data));
+		KUNIT_EXPECT_EQ(test, data.segment, 100U);
+		/* A header without options: what follows is data. */
+		((struct tcphdr *)(skb->data + seg.transport))->doff = 5;
+		tcp_segment_parse_received(skb, &seg);
+		KUNIT_EXPECT_FALSE(test, lasack_echo_read(skb, &seg, &data));
+		skb_shinfo(skb)->gso_size = 0;
+		kfree_skb(skb);
+	}
+}
+
+static void echo_of_other_packets(struct kunit *test)
+{
+	struct frame f = { .flags = TCPHDR_ACK, .payload = 100, .back = true };
+	struct frame pure = { .flags = TCPHDR_ACK, .back = true };
+	struct frame *frames[] = { &f, &pure };
+	struct lasack_echo_data data;
+	struct tcp_segment seg;
+	struct sk_buff *skb;
+	u32 i;
+
+	set_options(&pure, timestamps, sizeof(timestamps));
+	for (i = 0; i < ARRAY_SIZE(frames); i++) {
+		skb = packet_of(test, frames[i]);
+		tcp_segment_parse(skb, &seg);
+		KUNIT_EXPECT_FALSE(test, lasack_echo_read(skb, &seg, &data));
+		kfree_skb(skb);
+	}
+}
+
+/* Return: the window of the @n-th ACK, which goes out at once, with the timestamp @n. */
+static u32 window_of_ack(struct kunit *test, u32 n, u16 other)
+{
+	struct frame f = nth_ack(n);
+	struct tcp_segment seg;
+	struct sk_buff *skb;
+	u32 window;
+
+	f.option[7] = n;
+	f.other = other;
+	enqueue(test, f);
+	skb = dequeue(test);
+	tcp_segment_parse(skb, &seg);
+	window = window_of(skb, &seg);
+	kfree_skb(skb);
+	return window;
+}
+
+/*
+ * Whole packets. Return: the last window of the connection @first, after 120 ACKs, of a station
+ * with so many @uploads. Its data echoes what was sent @late ACKs before the last one.
+ */
+static u32 window_beside(struct kunit *test, u32 first, u32 uploads, u32 late)
+{
+	struct lasack_queue *q = test->priv;
+	u32 i, j, window = 0;
+
+	for (i = 0; i < uploads; i++) {
+		struct frame f = accepts();
+
+		f.other = first + i;
+		begin(test, f);
+	}
+	for (i = 1; i <= 120; i++) {
+		for (j = 0; j < 2 * uploads; j++) {
+			struct sk_buff *in = data_in(test, FIRST + (i - 1) * MSS + j % 2 * MSS / 2,
+						     i > late ? i - late : 0, false,
+						     first + j / 2);
+
+			lasack_observer_hook(q->observer, in, NULL);
+			kfree_skb(in);
+		}
+		for (j = uploads; j--;)
+			window = window_of_ack(test, i, first + j);
+		usleep_range(5000, 6000);
+		lasack_queue_advance(q, ktime_get_ns());
+	}
+	return window;
+}
+
+/*
+ * Segments are of half an MSS. All data that has come is acknowledged before more comes. So of
+ * eight uploads each may have two segments, which is more than an eighth of the least.
+ */
+static void echo_makes_windows_small(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+
+	lasack_queue_advance(q, ktime_get_ns());
+	q->observer = lasack_observer_alloc();
+	KUNIT_ASSERT_NOT_NULL(test, q->observer);
+	KUNIT_EXPECT_EQ(test, window_beside(test, 0, 1, 10), WINDOW);
+	KUNIT_EXPECT_EQ(test, window_beside(test, 10, 8, 0), WINDOW);
+	KUNIT_EXPECT_LE(test, window_beside(test, 20, 8, 10) << SCALE, MSS);
+	lasack_observer_free(q->observer);
+	q->observer = NULL;
+}
+
+static struct kunit_case lasack_echo_cases[] = {
+	KUNIT_CASE(echo_of_a_queue),
+	KUNIT_CASE(echo_of_a_pause),
+	KUNIT_CASE(echo_that_does_not_come),
+	KUNIT_CASE(echo_of_another_connection),
+	KUNIT_CASE(echo_counts_uploads),
+	KUNIT_CASE(echo_is_read),
+	KUNIT_CASE(echo_of_other_packets),
+	KUNIT_CASE(echo_makes_windows_small),
+	{}
+};
+
+static struct kunit_suite lasack_echo_suite = {
+	.name = "lasack_echo",
+	.init = lasack_aqm_test_init,
+	.exit = lasack_test_exit,
+	.test_cases = lasack_echo_cases,
+};
+
+kunit_test_suite(lasack_echo_suite);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("KUnit suite of what tells whether an upload's data waits in its own station");
