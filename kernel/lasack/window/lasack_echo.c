@@ -2,11 +2,10 @@
 /*
  * Whether an upload's data waits for long in its own station.
  *
- * Principle: a station stamps its data when it queues it, with the newest timestamp that it has
- * got (RFC 7323, 3.2). So data that echoes an older timestamp than that of an ACK was queued
- * before the ACK came there. If such data comes long after the ACK was sent, it has waited in the
- * station. A sender that has nothing to send cannot look like this: what it sends later echoes the
- * ACK.
+ * Principle: with its data a station echoes the newest timestamp that it has got when it queues it
+ * (RFC 7323, 3.2). So data that echoes an older timestamp than that of an ACK was queued before the
+ * ACK came there. If such data comes long after the ACK was sent, it has waited in the station. A
+ * sender that has nothing to send cannot look like this: what it sends later echoes the ACK.
  *
  * So one ACK at a time is asked about, until data echoes it.
  *
@@ -14,8 +13,9 @@
  * whose timestamp is ahead of all, no data echoes it, and the station seems to be late: but its
  * forger could have forged the window as well. After LASACK_ECHO_AGE another ACK is asked about.
  *
- * Locking: none. Packets that come in write @heard, @segment, @late and @fresh, and what is
- * @shared, those that go out the rest, at the same time. What is read is good or bad advice, never more.
+ * Locking: none. Packets that come in write @heard, @segment, @late and @fresh, and whether the
+ * station is @shared; those that go out write the rest, at the same time. What is read is good or
+ * bad advice, never more.
  */
 #include <linux/bits.h>
 #include <linux/compiler.h>
