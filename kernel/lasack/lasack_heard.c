@@ -97,8 +97,10 @@ static void lasack_observer_heard(struct lasack_observer *observer, const struct
 	struct lasack_unacked *unacked = lasack_observer_at(observer, hash);
 
 	lasack_unacked_add(unacked, seg->payload);
-	if (seg->syn && !seg->ack)
+	if (seg->syn && !seg->ack) {
 		WRITE_ONCE(unacked->flow, hash);
+		lasack_echo_end(lasack_observer_echo(observer, hash), hash);
+	}
 	if (data)
 		lasack_echo_hear(lasack_observer_echo(observer, hash), hash, data,
 				 ktime_get_ns() >> LASACK_ARRIVAL_SHIFT);
@@ -149,15 +151,20 @@ struct lasack_window_station lasack_observer_ask(struct lasack_observer *observe
 						 const struct tcp_segment *seg, u64 station,
 						 u32 now)
 {
+	struct lasack_window_station known = {};
 	u32 value, echo;
 	u64 hash;
 
 	if (!lasack_echo_timestamps(skb, seg, &value, &echo))
-		return (struct lasack_window_station) {};
+		return known;
 	hash = lasack_observer_hash(observer, &seg->key, station);
-	return lasack_echo_ask(lasack_observer_echo(observer, hash),
-			       lasack_observer_station(observer, station),
-			       hash, value, seg->ack_seq, now);
+	known = lasack_echo_ask(lasack_observer_echo(observer, hash),
+				lasack_observer_station(observer, station),
+				hash, value, seg->ack_seq, now);
+	/* More than a window: of other sequence numbers. */
+	if (known.beyond > LASACK_WINDOW)
+		known.segment = 0;
+	return known;
 }
 
 /* Has nothing been heard for a second? The clock wraps: what is long ago stays so. */

@@ -10,13 +10,15 @@
  * So one ACK at a time is asked about, until data echoes it.
  *
  * Who sends in a station's name could make its windows small, and only these. If an ACK is forged
- * whose timestamp is ahead of all, no data echoes it, and the station seems to be late: but its
- * forger could have forged the window as well. After LASACK_ECHO_AGE another ACK is asked about.
+ * whose timestamp is ahead of all, no data echoes it, and the station seems to be late. But before
+ * that is told, the next ACK has an older timestamp. Then what is asked is forgotten, and what was
+ * answered. If an ACK is lost, another one is asked about after LASACK_ECHO_AGE.
  *
- * Locking: none. Packets that come in write @heard, @segment, @late and @fresh, and whether the
- * station is @shared; those that go out write the rest, at the same time. What is read is good or
+ * Locking: none. Packets that come in write @heard, @segment and @fresh, and whether the station is
+ * @shared; those that go out write the rest, at the same time. What is read is good or
  * bad advice, never more.
  */
+#include <asm/barrier.h>
 #include <linux/bits.h>
 #include <linux/compiler.h>
 #include <linux/minmax.h>
@@ -34,7 +36,7 @@
  * its queue would be with a larger one. To find out takes some round trips, with a long queue.
  */
 #define LASACK_ECHO_LATELY	(4U << 20)
-/* An ACK that is not echoed for so long was lost, or forged. */
+/* An ACK that is not echoed for so long was lost. */
 #define LASACK_ECHO_AGE		BIT(20)
 /* 2^20 units of time. */
 #define LASACK_ECHO_SECOND	20
@@ -123,20 +125,27 @@ void lasack_echo_hear(struct lasack_echo *echo, u32 flow, const struct lasack_ec
 		WRITE_ONCE(echo->heard, data->end);
 	if (data->segment > READ_ONCE(echo->segment))
 		WRITE_ONCE(echo->segment, data->segment);
-	if (!READ_ONCE(echo->pending))
+	/* As it was asked: lasack_echo_ask(). */
+	if (!smp_load_acquire(&echo->pending))
 		return;
-	if ((s32)(data->timestamp - READ_ONCE(echo->asked)) >= 0) {
+	/* The clock may have been read before the ACK was sent. */
+	if ((s32)(data->timestamp - READ_ONCE(echo->asked)) >= 0)
 		WRITE_ONCE(echo->pending, 0);
-	} else if (now - READ_ONCE(echo->since) > LASACK_ECHO_LATE) {
-		WRITE_ONCE(echo->late, now ?: 1);
-		WRITE_ONCE(echo->fresh, 1);
-	}
+	else if ((s32)(now - READ_ONCE(echo->since)) > (s32)LASACK_ECHO_LATE)
+		WRITE_ONCE(echo->fresh, now - READ_ONCE(echo->since));
+}
+
+/* The station begins a connection, which may have these addresses and ports again. */
+void lasack_echo_end(struct lasack_echo *echo, u32 flow)
+{
+	if (READ_ONCE(echo->flow) == flow)
+		WRITE_ONCE(echo->flow, ~flow);
 }
 
 static void lasack_echo_begin(struct lasack_echo *echo, u32 flow)
 {
 	WRITE_ONCE(echo->pending, 0);
-	WRITE_ONCE(echo->late, 0);
+	echo->late = 0;
 	WRITE_ONCE(echo->fresh, 0);
 	WRITE_ONCE(echo->segment, 0);
 	echo->counted = ~0U;
@@ -194,26 +203,35 @@ struct lasack_window_station lasack_echo_ask(struct lasack_echo *echo,
 					     u32 timestamp, u32 ack_seq, u32 now)
 {
 	bool old = now - READ_ONCE(echo->since) > LASACK_ECHO_AGE;
-	u32 late, second = now >> LASACK_ECHO_SECOND;
+	u32 second = now >> LASACK_ECHO_SECOND, late, fresh = 0;
 
 	if (READ_ONCE(echo->flow) != flow) {
 		if (!old)
 			return (struct lasack_window_station) {};
 		lasack_echo_begin(echo, flow);
 	}
+	if (READ_ONCE(echo->fresh))
+		fresh = xchg(&echo->fresh, 0);
+	if (READ_ONCE(echo->pending) && (s32)(timestamp - echo->asked) < 0) {
+		WRITE_ONCE(echo->pending, 0);
+		fresh = 0;
+	}
+	if (fresh)
+		echo->late = now ?: 1;
 	if (!READ_ONCE(echo->pending) || old) {
+		WRITE_ONCE(echo->pending, 0);
 		WRITE_ONCE(echo->asked, timestamp);
 		WRITE_ONCE(echo->since, now);
-		WRITE_ONCE(echo->pending, 1);
+		smp_store_release(&echo->pending, 1);
 	}
 	lasack_echo_count(echo, station, second);
-	late = READ_ONCE(echo->late);
+	late = echo->late;
 	return (struct lasack_window_station) {
 		.segment = READ_ONCE(echo->segment),
 		.uploads = max3(station->uploads[0], station->uploads[1], 1U),
 		.shared = lasack_echo_is_shared(station, second),
 		.beyond = max((s32)(READ_ONCE(echo->heard) - ack_seq), 0),
-		.late = READ_ONCE(echo->fresh) && xchg(&echo->fresh, 0),
+		.late = fresh,
 		.lately = late && now - late < LASACK_ECHO_LATELY,
 	};
 }

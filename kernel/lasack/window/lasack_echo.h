@@ -16,8 +16,8 @@ struct lasack_echo {
 	u32	asked;		/* the timestamp of an ACK to the station ... */
 	u32	since;		/* ... that was sent then ... */
 	u32	pending;	/* ... and that no data has echoed yet */
-	u32	late;		/* when data came that had waited for too long; 0: never */
-	u32	fresh;		/* since the last ACK */
+	u32	fresh;		/* since the last ACK, data came that had waited for so long */
+	u32	late;		/* when an ACK told so last; 0: never */
 	u32	heard;		/* sequence number: up to here data has come */
 	u32	counted;	/* the second of what follows */
 	u32	began;		/* sequence number: up to here data had come when it began */
@@ -45,6 +45,7 @@ bool lasack_echo_timestamps(const struct sk_buff *skb, const struct tcp_segment 
 bool lasack_echo_read(const struct sk_buff *skb, const struct tcp_segment *seg,
 		      struct lasack_echo_data *data);
 void lasack_echo_mix(struct lasack_echo_station *station, const struct segment_key *key, u32 now);
+void lasack_echo_end(struct lasack_echo *echo, u32 flow);
 void lasack_echo_hear(struct lasack_echo *echo, u32 flow, const struct lasack_echo_data *data,
 		      u32 now);
 struct lasack_window_station lasack_echo_ask(struct lasack_echo *echo,

@@ -27,11 +27,15 @@
  * - If ACKs do not wait here, but the data waits in its station, the queue is there, and what else
  *   the station sends waits in it, too. Then the station's uploads share the least: the window of
  *   each becomes what has come from the station, and its part of the least that waits there, but
- *   two segments. It grows again when no data has been late lately, by half a segment a round trip:
- *   nothing tells how long the queue will be then. The only connection of a station is left alone.
+ *   three segments. It grows again when no data has been late lately, by half a segment a round
+ *   trip: nothing tells how long the queue will be then. The only connection of a station is left
+ *   alone. If data is still late by more than the target when the window is small, the queue is not
+ *   that of the uploads. The window would only leave the air to what fills it, so it is left alone
+ *   for a while.
  * - So small a window is made of whole segments, but for a few bytes less, as its scale is coarse.
  *   If it had a few bytes more, a Linux sender would send these in a packet of their own. It takes
- *   nearly as much air as a whole one, and the receiver acknowledges it.
+ *   nearly as much air as a whole one, and the receiver acknowledges it. Other senders send whole
+ *   segments only (RFC 9293, 3.8.6.2.1), one less: two, as most receivers acknowledge the second.
  * - The target is two thirds of the round trip without the ACKs' wait, but within bounds. What the
  *   air denies a station for a moment, its upload makes up for out of what waits here. If the round
  *   trip is long, new data comes late, so more must wait.
@@ -41,6 +45,7 @@
  * buffer. Here time is the aim. Two segments in the queue: L. Brakmo, S. O'Malley, L. Peterson,
  * "TCP Vegas", SIGCOMM 1994 (alpha).
  */
+#include <linux/bits.h>
 #include <linux/limits.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
@@ -50,7 +55,13 @@
 /* When it is limited first: so much more than what waiting ACKs acknowledge. */
 #define LASACK_WINDOW_MARGIN	(32U << 10)
 /* Segments of an upload that may wait in a station with a long queue. */
-#define LASACK_WINDOW_QUEUED	2U
+#define LASACK_WINDOW_QUEUED	3U
+/* More uploads than so many have no less than that: a segment may be larger than those so far. */
+#define LASACK_WINDOW_SHARES	4U
+/* In units of 2^10 ns: with a small window data is late for so long, then that is futile for ... */
+#define LASACK_WINDOW_TRIES	BIT(21)
+/* ... so long. */
+#define LASACK_WINDOW_FUTILE	BIT(23)
 
 /**
  * lasack_window_open() - a receiver has accepted the connection
@@ -113,19 +124,6 @@ static s32 lasack_window_step(const struct lasack_window *w, const struct lasack
 	return max(lasack_window_part(w->limit, target - mean, trip) / 4, aim->window / 8);
 }
 
-/* Return: the limit if the queue is not here but in the station; 0: it is not. */
-static u32 lasack_window_elsewhere(const struct lasack_window_aim *aim,
-				   const struct lasack_window_ack *ack)
-{
-	const struct lasack_window_station *station = &ack->station;
-
-	if (!station->late || !station->segment || !station->shared ||
-	    ack->waited >= aim->wait / 4)
-		return 0;
-	return station->beyond + max(aim->window / station->uploads,
-				     LASACK_WINDOW_QUEUED * station->segment);
-}
-
 /* Everything that the sender may send by now is to be acknowledged before the limit changes. */
 static void lasack_window_begin(struct lasack_window *w, const struct lasack_window_ack *ack)
 {
@@ -135,14 +133,51 @@ static void lasack_window_begin(struct lasack_window *w, const struct lasack_win
 	w->acks = 0;
 }
 
+/* Return: the limit if the queue is not here but in the station; 0: it is not. */
+static u32 lasack_window_elsewhere(const struct lasack_window *w,
+				   const struct lasack_window_aim *aim,
+				   const struct lasack_window_ack *ack)
+{
+	const struct lasack_window_station *station = &ack->station;
+
+	if (!station->late || !station->segment || !station->shared ||
+	    ack->waited >= aim->wait / 4 ||
+	    (w->futile && ack->now - w->futile < LASACK_WINDOW_FUTILE))
+		return 0;
+	return station->beyond + max(aim->window / min(station->uploads, LASACK_WINDOW_SHARES),
+				     LASACK_WINDOW_QUEUED * station->segment);
+}
+
+/* The limit is small, for the station's sake. It changes also if nothing is sent for long. */
+static void lasack_window_try(struct lasack_window *w, const struct lasack_window_aim *aim,
+			      const struct lasack_window_ack *ack, u32 elsewhere)
+{
+	bool long_since = ack->now - w->since > LASACK_WINDOW_TRIES;
+	const struct lasack_window_station *station = &ack->station;
+
+	if (elsewhere && long_since && station->late > aim->wait_most &&
+	    (s32)(w->edge - ack->seq - w->limit) <= 0) {
+		w->futile = ack->now ?: 1;
+		w->limit = aim->window;
+	} else if (!station->lately && (long_since || (s32)(w->until - ack->seq) <= 0)) {
+		w->limit += station->segment / 2 ?: aim->window / 8;
+	} else {
+		return;
+	}
+	lasack_window_begin(w, ack);
+}
+
 static void lasack_window_adjust(struct lasack_window *w, const struct lasack_window_aim *aim,
 				 const struct lasack_window_ack *ack, u32 advertised)
 {
-	u32 elsewhere = lasack_window_elsewhere(aim, ack);
+	u32 elsewhere = lasack_window_elsewhere(w, aim, ack);
 	s32 step;
 
 	if (elsewhere && (!w->limit || w->limit > elsewhere)) {
 		w->limit = elsewhere;
+	} else if (w->limit && w->limit < aim->window) {
+		lasack_window_try(w, aim, ack, elsewhere);
+		return;
 	} else if (w->limit) {
 		w->waited += ack->waited;
 		w->acks += w->acks < U32_MAX;
@@ -156,10 +191,7 @@ static void lasack_window_adjust(struct lasack_window *w, const struct lasack_wi
 		if (step > 0)
 			step = min3(step, (s32)(w->limit / 4),
 				    (s32)(max(advertised, w->limit) - w->limit));
-		if (step > 0 && w->limit < aim->window)
-			step = ack->station.lately ? 0 : min(step, (s32)ack->station.segment / 2);
-		w->limit = max(min(aim->window, w->limit),
-			       w->limit + max(step, -(s32)(w->limit / 2)));
+		w->limit = max(aim->window, w->limit + max(step, -(s32)(w->limit / 2)));
 	} else {
 		if (ack->waited <= aim->wait || ack->behind < 2 * aim->window)
 			return;

@@ -22,6 +22,7 @@ struct lasack_window {
 	u32	since;		/* when the limit changed */
 	u32	acks;		/* sent since then */
 	u64	waited;		/* how long these ACKs waited, in sum */
+	u32	futile;		/* when a small limit proved to be so; 0: it did not */
 };
 
 /* What is wanted of a window. */
@@ -37,7 +38,7 @@ struct lasack_window_station {
 	u32	uploads;	/* large ones that it has now, with this one */
 	bool	shared;		/* it sends other things, too */
 	u32	beyond;		/* bytes that came from it, and that the ACK does not acknowledge */
-	bool	late;		/* since the last ACK, data came that had waited in it for long */
+	u32	late;		/* since the last ACK, data came that had waited for so long in it */
 	bool	lately;		/* or in the last seconds */
 };
 

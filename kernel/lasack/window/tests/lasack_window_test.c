@@ -285,8 +285,8 @@ static void window_follows_the_rate(struct kunit *test)
 static const struct lasack_window_ack elsewhere = {
 	.now = 1000, .seq = 1000, .window = 500, .shift = SHIFT,
 	.station = {
-		.segment = SEGMENT, .uploads = 4, .shared = true, .beyond = SEGMENT,
-		.late = true, .lately = true,
+		.segment = SEGMENT, .uploads = 4, .shared = true, .beyond = 0,
+		.late = 30, .lately = true,
 	},
 };
 
@@ -320,14 +320,28 @@ static void window_of_a_station(struct kunit *test)
 	KUNIT_EXPECT_LE(test, told, 3 * SEGMENT);
 	KUNIT_EXPECT_GT(test, told, 3 * SEGMENT - BIT(SHIFT));
 
-	/* Two uploads: a half of the least each. */
+	/* On its way, or acknowledged late. */
 	ack = elsewhere;
-	ack.station.uploads = 2;
-	ack.station.beyond = 0;
+	ack.station.beyond = 2 * SEGMENT;
 	w = (struct lasack_window) {};
 	told = window_after(test, &w, &aim, &ack, 100);
-	KUNIT_EXPECT_LE(test, told, 3 * SEGMENT);
-	KUNIT_EXPECT_GT(test, told, 3 * SEGMENT - BIT(SHIFT));
+	KUNIT_EXPECT_LE(test, told, 5 * SEGMENT);
+	KUNIT_EXPECT_GT(test, told, 5 * SEGMENT - BIT(SHIFT));
+
+	/* Segments are short so far, and two uploads have a half of the least each. */
+	ack = elsewhere;
+	ack.station.uploads = 2;
+	ack.station.segment = 512;
+	w = (struct lasack_window) {};
+	told = window_after(test, &w, &aim, &ack, 100);
+	KUNIT_EXPECT_LE(test, told, LEAST / 2);
+	KUNIT_EXPECT_GT(test, told, LEAST / 2 - BIT(SHIFT));
+	/* 50 of them have no less than a quarter. */
+	ack = elsewhere;
+	ack.station.uploads = 50;
+	ack.station.segment = 512;
+	w = (struct lasack_window) {};
+	KUNIT_EXPECT_GT(test, window_after(test, &w, &aim, &ack, 100), LEAST / 4 - BIT(SHIFT));
 
 	/* The scale is so coarse that segments cannot be told: then it is rounded up. */
 	ack = elsewhere;
@@ -349,7 +363,7 @@ static void window_of_no_such_station(struct kunit *test)
 	acks[0].station.shared = false;
 	acks[1].waited = 13;
 	acks[2].station.segment = 0;
-	acks[3].station.late = false;
+	acks[3].station.late = 0;
 	for (i = 0; i < ARRAY_SIZE(acks); i++) {
 		w = (struct lasack_window) {};
 		KUNIT_EXPECT_EQ(test, window_after(test, &w, &aim, &acks[i], 100), 500U << SHIFT);
@@ -366,7 +380,7 @@ static void window_of_a_station_grows(struct kunit *test)
 	u32 rounds = 0, before;
 
 	window_after(test, &w, &aim, &ack, 100);
-	ack.station.late = false;
+	ack.station.late = 0;
 	window_after(test, &w, &aim, &ack, 100);
 	KUNIT_EXPECT_EQ(test, w.limit, 3 * SEGMENT);
 	ack.station.lately = false;
@@ -392,6 +406,62 @@ static void window_of_a_station_whose_acks_wait(struct kunit *test)
 	window_after(test, &w, &aim, &ack, 100);
 	ack.waited = 400;
 	window_after(test, &w, &aim, &ack, 100);
+	KUNIT_EXPECT_EQ(test, w.limit, 3 * SEGMENT);
+}
+
+/* Nothing is known of the station any more: its place was needed, or it sends aggregates now. */
+static void window_of_a_forgotten_station(struct kunit *test)
+{
+	struct lasack_window_aim aim = { .wait = 50, .wait_most = 100, .window = LEAST };
+	struct lasack_window_ack ack = elsewhere;
+	struct lasack_window w = {};
+
+	window_after(test, &w, &aim, &ack, 100);
+	ack.station = (struct lasack_window_station) {};
+	window_after(test, &w, &aim, &ack, 100);
+	KUNIT_EXPECT_GT(test, w.limit, 4 * LEAST);
+}
+
+/* It sends so little that what it was allowed before lasts for long. */
+static void window_of_a_station_that_rests(struct kunit *test)
+{
+	struct lasack_window_aim aim = { .wait = 50, .wait_most = 100, .window = LEAST };
+	struct lasack_window_ack ack = elsewhere;
+	struct lasack_window w = {};
+	u32 i;
+
+	window_after(test, &w, &aim, &ack, 2);
+	KUNIT_EXPECT_EQ(test, w.limit, 3 * SEGMENT);
+	ack.station.late = 0;
+	ack.station.lately = false;
+	for (i = 0; i < 20; i++) {
+		ack.seq += 10;
+		ack.now += LASACK_WINDOW_TRIES + 1;
+		lasack_window_serve(&w, &aim, &ack);
+	}
+	KUNIT_EXPECT_GE(test, w.limit, LEAST);
+}
+
+/* What fills the station's queue is something else. After a while it is tried again. */
+static void window_of_a_hopeless_station(struct kunit *test)
+{
+	struct lasack_window_aim aim = { .wait = 50, .wait_most = 100, .window = LEAST };
+	struct lasack_window_ack ack = elsewhere;
+	struct lasack_window w = {};
+
+	window_after(test, &w, &aim, &ack, 100);
+	/* Its own segments may make it late by the target, for ever. */
+	ack.now += LASACK_WINDOW_TRIES;
+	ack.station.late = aim.wait_most;
+	window_after(test, &w, &aim, &ack, 2);
+	KUNIT_EXPECT_EQ(test, w.limit, 3 * SEGMENT);
+	ack.station.late = aim.wait_most + 1;
+	window_after(test, &w, &aim, &ack, 1);
+	KUNIT_EXPECT_GE(test, w.limit, LEAST);
+	window_after(test, &w, &aim, &ack, 100);
+	KUNIT_EXPECT_GE(test, w.limit, LEAST);
+	ack.now += LASACK_WINDOW_FUTILE;
+	window_after(test, &w, &aim, &ack, 1);
 	KUNIT_EXPECT_EQ(test, w.limit, 3 * SEGMENT);
 }
 
@@ -453,6 +523,9 @@ static struct kunit_case lasack_window_cases[] = {
 	KUNIT_CASE(window_of_no_such_station),
 	KUNIT_CASE(window_of_a_station_grows),
 	KUNIT_CASE(window_of_a_station_whose_acks_wait),
+	KUNIT_CASE(window_of_a_forgotten_station),
+	KUNIT_CASE(window_of_a_station_that_rests),
+	KUNIT_CASE(window_of_a_hopeless_station),
 	{}
 };
 
