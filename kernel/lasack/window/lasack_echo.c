@@ -222,6 +222,7 @@ struct lasack_window_station lasack_echo_ask(struct lasack_echo *echo,
 		WRITE_ONCE(echo->pending, 0);
 		WRITE_ONCE(echo->asked, timestamp);
 		WRITE_ONCE(echo->since, now);
+		/* Who sees it as pending also sees what is asked: lasack_echo_hear(). */
 		smp_store_release(&echo->pending, 1);
 	}
 	lasack_echo_count(echo, station, second);

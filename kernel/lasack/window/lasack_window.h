@@ -38,7 +38,7 @@ struct lasack_window_station {
 	u32	uploads;	/* large ones that it has now, with this one */
 	bool	shared;		/* it sends other things, too */
 	u32	beyond;		/* bytes that came from it, and that the ACK does not acknowledge */
-	u32	late;		/* since the last ACK, data came that had waited for so long in it */
+	u32	late;		/* since the last ACK, data came that had waited so long in it */
 	bool	lately;		/* or in the last seconds */
 };
 
