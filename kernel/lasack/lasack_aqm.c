@@ -62,8 +62,6 @@
 #define LASACK_AQM_TOLD		4096U
 /* 1 / sqrt of it, as CoDel has it. */
 #define LASACK_AQM_TOLD_STEP	(1U << (REC_INV_SQRT_BITS - 6))
-/* NOP, NOP, timestamps, their length: the options of an ACK that says nothing else. */
-#define LASACK_TIMESTAMPS	0x0101080aU
 /* Flags in its header, but PSH, and the bits before them: AccECN counts with one (RFC 9768). */
 #define LASACK_ACK_FLAGS	cpu_to_be32(0x0ff70000)
 

@@ -15,8 +15,8 @@
  * answered. If an ACK is lost, another one is asked about after LASACK_ECHO_AGE.
  *
  * Locking: none. Packets that come in write @heard, @segment and @fresh, and whether the station is
- * @shared; those that go out write the rest, at the same time. What is read is good or
- * bad advice, never more.
+ * @shared; those that go out write the rest, at the same time. What is read is good or bad advice,
+ * never more.
  */
 #include <asm/barrier.h>
 #include <linux/bits.h>
@@ -42,8 +42,6 @@
 #define LASACK_ECHO_SECOND	20
 /* Bytes in a second: what sends less has no queue of its own. */
 #define LASACK_ECHO_LARGE	8192U
-/* NOP, NOP, timestamps, their length: as most senders have them. */
-#define LASACK_ECHO_OPTION	0x0101080aU
 
 /**
  * lasack_echo_timestamps() - read a packet's timestamps
@@ -57,15 +55,18 @@
 bool lasack_echo_timestamps(const struct sk_buff *skb, const struct tcp_segment *seg,
 			    u32 *value, u32 *echo)
 {
-	__be32 _option[TCPOLEN_TSTAMP_ALIGNED / sizeof(__be32)];
-	const __be32 *option;
+	struct {
+		struct tcphdr	th;
+		__be32		option[TCPOLEN_TSTAMP_ALIGNED / sizeof(__be32)];
+	} _header;
+	const typeof(_header) *header;
 
-	option = skb_header_pointer(skb, seg->transport + sizeof(struct tcphdr), sizeof(_option),
-				    _option);
-	if (!option || *option != htonl(LASACK_ECHO_OPTION))
+	header = skb_header_pointer(skb, seg->transport, sizeof(_header), &_header);
+	if (!header || header->th.doff < sizeof(_header) / 4 ||
+	    header->option[0] != htonl(LASACK_TIMESTAMPS))
 		return false;
-	*value = ntohl(option[1]);
-	*echo = ntohl(option[2]);
+	*value = ntohl(header->option[1]);
+	*echo = ntohl(header->option[2]);
 	return true;
 }
 
@@ -73,17 +74,18 @@ bool lasack_echo_timestamps(const struct sk_buff *skb, const struct tcp_segment 
 bool lasack_echo_read(const struct sk_buff *skb, const struct tcp_segment *seg,
 		      struct lasack_echo_data *data)
 {
-	const struct tcphdr *th;
-	struct tcphdr _th;
+	const __be32 *seq;
+	__be32 _seq;
 	u32 value;
 
-	if (seg->class != SEGMENT_TCP || !seg->payload)
-		return false;
-	th = skb_header_pointer(skb, seg->transport, sizeof(_th), &_th);
-	if (!th || th->doff < (sizeof(*th) + TCPOLEN_TSTAMP_ALIGNED) / 4 ||
+	if (seg->class != SEGMENT_TCP || !seg->payload ||
 	    !lasack_echo_timestamps(skb, seg, &value, &data->timestamp))
 		return false;
-	data->end = ntohl(th->seq) + seg->payload;
+	seq = skb_header_pointer(skb, seg->transport + offsetof(struct tcphdr, seq), sizeof(_seq),
+				 &_seq);
+	if (!seq)
+		return false;
+	data->end = ntohl(*seq) + seg->payload;
 	data->segment = skb_is_gso(skb) ? skb_shinfo(skb)->gso_size : seg->payload;
 	return true;
 }

@@ -10,6 +10,9 @@ struct sk_buff;
 struct segment_key;
 struct tcp_segment;
 
+/* NOP, NOP, timestamps, their length: as most senders have them, and no other option. */
+#define LASACK_TIMESTAMPS	0x0101080aU
+
 /* Of a connection. Times are in units of 2^10 ns, modulo 2^32. */
 struct lasack_echo {
 	u32	flow;		/* whose it is: a hash */

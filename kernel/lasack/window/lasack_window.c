@@ -42,8 +42,8 @@
  *
  * Source: S. Pilosof, R. Ramjee, D. Raz, Y. Shavitt, P. Sinha, "Understanding TCP fairness over
  * Wireless LAN", INFOCOM 2003, which sets the window in the ACKs to a share of the access point's
- * buffer. Here time is the aim. Two segments in the queue: L. Brakmo, S. O'Malley, L. Peterson,
- * "TCP Vegas", SIGCOMM 1994 (alpha).
+ * buffer. Here time is the aim. A few segments in the queue, two to four there: L. Brakmo,
+ * S. O'Malley, L. Peterson, "TCP Vegas", SIGCOMM 1994.
  */
 #include <linux/bits.h>
 #include <linux/limits.h>

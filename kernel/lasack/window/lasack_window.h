@@ -29,7 +29,7 @@ struct lasack_window {
 struct lasack_window_aim {
 	u32	wait;		/* ACKs are to wait for 2/3 of a round trip, but at least ... */
 	u32	wait_most;	/* ... and at most */
-	u32	window;		/* bytes: it does not become less */
+	u32	window;		/* bytes: the least, but for the sake of a station */
 };
 
 /* What is known of the station that sends an upload. See lasack_echo.c. */
