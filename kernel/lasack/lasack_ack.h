@@ -12,5 +12,6 @@
 
 u32 lasack_flow_acked(struct lasack_queue *q, struct lasack_flow *flow,
 		      const struct tcp_segment *seg, u64 station);
+bool lasack_ack_is_plain(const struct sk_buff *skb, const struct tcp_segment *seg);
 
 #endif

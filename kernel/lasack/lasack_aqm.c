@@ -6,7 +6,7 @@
  * that is never told to send less fills what it is given. So, when a flow is served:
  *
  * - Data that has waited for too long is dropped, or marked if the sender knows ECN: CoDel
- *   (RFC 8289), for each flow.
+ *   (RFC 8289), for each flow. If its ACKs will wait in the station, too, it may wait less here.
  * - If it is ACKs that wait, the queue is that of the other end's data. The ACKs allow the sender a
  *   smaller window: lasack_window.c.
  * - An ACK gives way to the one behind it, if that says all that it said, as long as the two
@@ -38,6 +38,7 @@
 #include <net/tcp.h>
 #include "common/exact_array.h"
 #include "common/tcp_segment.h"
+#include "lasack/lasack_ack.h"
 #include "lasack/lasack_aqm.h"
 #include "lasack/lasack_observe.h"
 #include "lasack/lasack_state.h"
@@ -56,14 +57,14 @@
 #define LASACK_AQM_INTERVAL_TURNS ((codel_time_t)MS2TIME(1600))
 /* The other end of an upload that is not TCP sends more than so many times what it gets. */
 #define LASACK_AQM_UPLOAD	2
+/* What mac80211's CoDel has: a target is no less for the sake of a station. */
+#define LASACK_AQM_TARGET_LEAST	((codel_time_t)MS2TIME(20))
 /* Bytes of both directions, of which the older ones weigh less and less. */
 #define LASACK_AQM_RECENT	(1024U << 10)
 /* CoDel's count of drops: above it, it would do so at each third packet that comes in anyway. */
 #define LASACK_AQM_TOLD		4096U
 /* 1 / sqrt of it, as CoDel has it. */
 #define LASACK_AQM_TOLD_STEP	(1U << (REC_INV_SQRT_BITS - 6))
-/* Flags in its header, but PSH, and the bits before them: AccECN counts with one (RFC 9768). */
-#define LASACK_ACK_FLAGS	cpu_to_be32(0x0ff70000)
 
 /* One state for so many flows, but not less than ... */
 #define LASACK_AQM_FLOWS	4
@@ -227,29 +228,6 @@ void lasack_aqm_accepted(struct lasack_queue *q, const struct lasack_flow *flow,
 }
 
 /*
- * Does an ACK of the same kind behind this one say all that it says? It has no D-SACK, no ECE, and
- * none of AccECN's counts.
- */
-static bool lasack_aqm_is_plain(const struct sk_buff *skb, const struct tcp_segment *seg)
-{
-	const struct tcphdr *th;
-	const __be32 *option;
-	struct tcphdr _th;
-	__be32 _option;
-
-	if (!lasack_cb(skb)->acked)
-		return false;
-	th = skb_header_pointer(skb, seg->transport, sizeof(_th), &_th);
-	if (!th || (tcp_flag_word(th) & LASACK_ACK_FLAGS) != TCP_FLAG_ACK)
-		return false;
-	if (th->doff == sizeof(*th) / 4)
-		return true;
-	option = skb_header_pointer(skb, seg->transport + sizeof(*th), sizeof(_option), &_option);
-	return option && th->doff == (sizeof(*th) + TCPOLEN_TSTAMP_ALIGNED) / 4 &&
-	       *option == htonl(LASACK_TIMESTAMPS);
-}
-
-/*
  * The first packet is a pure ACK, @seg: until it no longer gives way to the next one. In a flow
  * that many share, the next one may be another connection's.
  */
@@ -264,10 +242,10 @@ static void lasack_aqm_thin(struct lasack_queue *q, struct lasack_flow *flow,
 		return;
 	while ((next = flow->head->next) && lasack_cb(next)->pure_ack) {
 		acked = (u64)lasack_cb(flow->head)->acked + lasack_cb(next)->acked;
-		if (acked > LASACK_AQM_THINNED || !lasack_aqm_is_plain(flow->head, seg))
+		if (acked > LASACK_AQM_THINNED || !lasack_ack_is_plain(flow->head, seg))
 			return;
 		tcp_segment_parse(next, &behind);
-		if (behind.reversed != seg->reversed || !lasack_aqm_is_plain(next, &behind))
+		if (behind.reversed != seg->reversed || !lasack_ack_is_plain(next, &behind))
 			return;
 		discard(q, flow);
 		q->aqm->thinned++;
@@ -327,7 +305,7 @@ static void lasack_aqm_limit(struct lasack_queue *q, struct lasack_flow *flow,
 struct lasack_aqm_context {
 	struct lasack_queue	*q;
 	struct lasack_flow	*flow;
-	lasack_discard_t	discard;
+	lasack_discard_t	discard; /* NULL: of an upload, nothing is dropped here */
 	u32			backlog;	/* bytes behind the first packet, about */
 };
 
@@ -341,12 +319,15 @@ static codel_time_t lasack_codel_arrival(const struct sk_buff *skb)
 	return lasack_cb(skb)->arrival;
 }
 
-/* CoDel means to take the packet; it stays where it is. With none behind, it is not dropped. */
+/*
+ * CoDel means to take the packet; it stays where it is. With none behind, it is not dropped. An
+ * upload's only packet counts as well as several: each allows its sender to go on.
+ */
 static struct sk_buff *lasack_codel_first(struct codel_vars *vars, void *context)
 {
 	struct lasack_aqm_context *c = context;
 
-	c->backlog = (c->flow->account.packets - 1) * c->q->aqm->codel.mtu;
+	c->backlog = c->discard ? (c->flow->account.packets - 1) * c->q->aqm->codel.mtu : U32_MAX;
 	return c->flow->head;
 }
 
@@ -358,12 +339,30 @@ static void lasack_codel_drop(struct sk_buff *skb, void *context)
 	c->q->aqm->codel_stats.drop_len += qdisc_pkt_len(skb);
 }
 
+/*
+ * A download waits here and, as ACKs, in its station: the two have one target. Its round trip is
+ * no longer than that then, and so is what CoDel needs to find the least wait.
+ */
+static void lasack_aqm_heed_station(struct lasack_queue *q, const struct lasack_flow *flow,
+				    struct codel_params *params)
+{
+	u32 wait = lasack_observer_wait(q->observer, lasack_station_address(flow->head),
+					q->now >> LASACK_ARRIVAL_SHIFT);
+
+	if (!wait)
+		return;
+	params->target = max(params->target - min(wait, params->target),
+			     min(params->target, LASACK_AQM_TARGET_LEAST));
+	params->interval = q->aqm->aim.wait_most;
+}
+
 static void lasack_aqm_codel(struct lasack_queue *q, struct lasack_flow *flow,
 			     lasack_discard_t discard)
 {
 	struct lasack_aqm_context c = { .q = q, .flow = flow, .discard = discard };
 	struct lasack_aqm_state *state = lasack_aqm_state(q, flow);
 	bool tcp = flow->entry.key.class == SEGMENT_TCP && !flow->shared;
+	struct codel_params params = tcp ? q->aqm->codel_tcp : q->aqm->codel;
 
 	if (!state) {
 		/* CoDel does not drop a flow's only packet. */
@@ -371,9 +370,11 @@ static void lasack_aqm_codel(struct lasack_queue *q, struct lasack_flow *flow,
 			return;
 		state = lasack_aqm_take(q, flow);
 	}
-	codel_dequeue(&c, &c.backlog, tcp ? &q->aqm->codel_tcp : &q->aqm->codel, &state->codel,
-		      &q->aqm->codel_stats, lasack_codel_length, lasack_codel_arrival,
-		      lasack_codel_drop, lasack_codel_first);
+	if (tcp && q->observer && q->aqm->heeds_stations)
+		lasack_aqm_heed_station(q, flow, &params);
+	codel_dequeue(&c, &c.backlog, &params, &state->codel, &q->aqm->codel_stats,
+		      lasack_codel_length, lasack_codel_arrival, lasack_codel_drop,
+		      lasack_codel_first);
 }
 
 /*
@@ -403,15 +404,6 @@ static bool lasack_aqm_is_upload(struct lasack_queue *q, const struct lasack_flo
 	}
 	to += (u64)flow->account.packets * q->overhead;
 	return from / LASACK_AQM_UPLOAD > to;
-}
-
-/* An upload's only packet counts as well as several: each allows its sender to go on. */
-static struct sk_buff *lasack_codel_first_of_upload(struct codel_vars *vars, void *context)
-{
-	struct lasack_aqm_context *c = context;
-
-	c->backlog = U32_MAX;
-	return c->flow->head;
 }
 
 static void lasack_codel_slow(struct sk_buff *skb, void *context)
@@ -445,7 +437,7 @@ static void lasack_aqm_slow(struct lasack_queue *q, struct lasack_flow *flow)
 	vars->rec_inv_sqrt = max_t(u16, vars->rec_inv_sqrt, LASACK_AQM_TOLD_STEP);
 	codel_dequeue(&c, &c.backlog, &params, vars, &stats,
 		      lasack_codel_length, lasack_codel_arrival, lasack_codel_slow,
-		      lasack_codel_first_of_upload);
+		      lasack_codel_first);
 }
 
 /*

@@ -161,10 +161,28 @@ struct lasack_window_station lasack_observer_ask(struct lasack_observer *observe
 	known = lasack_echo_ask(lasack_observer_echo(observer, hash),
 				lasack_observer_station(observer, station),
 				hash, value, seg->ack_seq, now);
+	if (known.late && known.shared)
+		observer->waited = now ?: 1;
 	/* More than a window: of other sequence numbers. */
 	if (known.beyond > LASACK_WINDOW)
 		known.segment = 0;
 	return known;
+}
+
+/**
+ * lasack_observer_wait() - data of TCP is sent to a station
+ * @observer: the observer
+ * @station: where it goes
+ * @now: the time, 2^10 ns
+ *
+ * Return: how long its ACKs will wait in the station, about, 2^10 ns; 0: not for long, or unknown.
+ */
+u32 lasack_observer_wait(struct lasack_observer *observer, u64 station, u32 now)
+{
+	/* Most access points have no such station: do not look for it. */
+	if (!observer->waited || now - observer->waited > LASACK_ECHO_WAIT_AGE)
+		return 0;
+	return lasack_echo_wait(lasack_observer_station(observer, station), now);
 }
 
 /* Has nothing been heard for a second? The clock wraps: what is long ago stays so. */

@@ -59,6 +59,7 @@ struct lasack_observer {
 	u32			heard;	/* when a packet came: jiffies */
 	struct lasack_unacked	unacked[1 << LASACK_UNACKED_BITS]; /* by connection */
 	struct lasack_unacked	pieces[1 << LASACK_PIECES_BITS]; /* by station, of any connection */
+	u32			waited;	/* when data had waited in a station, as there */
 	struct lasack_echo	echoes[1 << LASACK_ECHO_BITS]; /* by connection */
 	struct lasack_echo_station stations[1 << LASACK_PIECES_BITS];
 };
@@ -80,6 +81,7 @@ struct lasack_window_station lasack_observer_ask(struct lasack_observer *observe
 						 const struct sk_buff *skb,
 						 const struct tcp_segment *seg, u64 station,
 						 u32 now);
+u32 lasack_observer_wait(struct lasack_observer *observer, u64 station, u32 now);
 bool lasack_observer_answer(struct lasack_observer *observer, const struct segment_key *key,
 			    u64 station);
 bool lasack_observer_answer_syn(struct lasack_observer *observer, const struct segment_key *key,

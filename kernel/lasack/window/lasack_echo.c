@@ -204,7 +204,7 @@ struct lasack_window_station lasack_echo_ask(struct lasack_echo *echo,
 					     struct lasack_echo_station *station, u32 flow,
 					     u32 timestamp, u32 ack_seq, u32 now)
 {
-	bool old = now - READ_ONCE(echo->since) > LASACK_ECHO_AGE;
+	bool old = now - READ_ONCE(echo->since) > LASACK_ECHO_AGE, shared;
 	u32 second = now >> LASACK_ECHO_SECOND, late, fresh = 0;
 
 	if (READ_ONCE(echo->flow) != flow) {
@@ -228,13 +228,26 @@ struct lasack_window_station lasack_echo_ask(struct lasack_echo *echo,
 		smp_store_release(&echo->pending, 1);
 	}
 	lasack_echo_count(echo, station, second);
+	shared = lasack_echo_is_shared(station, second);
+	if (fresh && shared) {
+		station->wait = fresh;
+		station->waited = now ?: 1;
+	}
 	late = echo->late;
 	return (struct lasack_window_station) {
 		.segment = READ_ONCE(echo->segment),
 		.uploads = max3(station->uploads[0], station->uploads[1], 1U),
-		.shared = lasack_echo_is_shared(station, second),
+		.shared = shared,
 		.beyond = max((s32)(READ_ONCE(echo->heard) - ack_seq), 0),
 		.late = fresh,
 		.lately = late && now - late < LASACK_ECHO_LATELY,
 	};
+}
+
+/* Return: how long uploads' data waited in the station, which is shared; 0: not known. */
+u32 lasack_echo_wait(const struct lasack_echo_station *station, u32 now)
+{
+	if (!station->waited || now - station->waited > LASACK_ECHO_WAIT_AGE)
+		return 0;
+	return station->wait;
 }

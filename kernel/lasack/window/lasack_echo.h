@@ -3,6 +3,7 @@
 #ifndef LASACK_ECHO_H
 #define LASACK_ECHO_H
 
+#include <linux/bits.h>
 #include <linux/types.h>
 #include "lasack/window/lasack_window.h"
 
@@ -12,6 +13,8 @@ struct tcp_segment;
 
 /* NOP, NOP, timestamps, their length: as most senders have them, and no other option. */
 #define LASACK_TIMESTAMPS	0x0101080aU
+/* How long a station's queue was is known for so long, in units of 2^10 ns. */
+#define LASACK_ECHO_WAIT_AGE	BIT(20)
 
 /* Of a connection. Times are in units of 2^10 ns, modulo 2^32. */
 struct lasack_echo {
@@ -34,6 +37,8 @@ struct lasack_echo_station {
 	u32	connection;	/* whose packet came last: its ports, or 0: none came */
 	u32	shared;		/* the second in which that changed last, or 0: never */
 	u32	uploads[2];	/* in this second, and in the one before */
+	u32	wait;		/* an upload's data waited in it for so long, in units of 2^10 ns */
+	u32	waited;		/* when an ACK told so last; 0: never */
 };
 
 /* Data that has come from a station. */
@@ -54,5 +59,6 @@ void lasack_echo_hear(struct lasack_echo *echo, u32 flow, const struct lasack_ec
 struct lasack_window_station lasack_echo_ask(struct lasack_echo *echo,
 					     struct lasack_echo_station *station, u32 flow,
 					     u32 timestamp, u32 ack_seq, u32 now);
+u32 lasack_echo_wait(const struct lasack_echo_station *station, u32 now);
 
 #endif

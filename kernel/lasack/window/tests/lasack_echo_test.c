@@ -158,6 +158,39 @@ static void echo_of_another_connection(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ask(&one, FLOW + 1, STAMP, START + 2 * SECOND).segment, MSS);
 }
 
+#define BEGIN	(START + 2 * SECOND)	/* seconds wrap, too: none has begun before */
+
+/* Return: how long data waits in the station, which has other connections if it is @shared. */
+static u32 wait_of(struct kunit *test, struct one *one, bool shared, u32 late)
+{
+	struct segment_key keys[2] = {};
+
+	*one = (struct one) {};
+	keys[1].port[1] = htons(2);
+	lasack_echo_mix(&one->station, &keys[0], BEGIN);
+	lasack_echo_mix(&one->station, &keys[shared], BEGIN);
+	ask(one, FLOW, STAMP, BEGIN);
+	hear(one, FLOW, STAMP - 1, BEGIN + late);
+	ask(one, FLOW, STAMP + 1, BEGIN + late);
+	return lasack_echo_wait(&one->station, BEGIN + late);
+}
+
+/* What else waits in the station for as long is told for a second. */
+static void echo_tells_the_wait(struct kunit *test)
+{
+	struct one one = {};
+
+	KUNIT_EXPECT_EQ(test, lasack_echo_wait(&one.station, BEGIN), 0U);
+	KUNIT_EXPECT_EQ(test, wait_of(test, &one, false, 60 * MS), 0U);
+	KUNIT_EXPECT_EQ(test, wait_of(test, &one, true, 19 * MS), 0U);
+	KUNIT_EXPECT_EQ(test, wait_of(test, &one, true, 60 * MS), 60 * MS);
+	/* Not late since then. */
+	hear(&one, FLOW, STAMP + 1, BEGIN + 70 * MS);
+	ask(&one, FLOW, STAMP + 10, BEGIN + 70 * MS);
+	KUNIT_EXPECT_EQ(test, lasack_echo_wait(&one.station, BEGIN + SECOND), 60 * MS);
+	KUNIT_EXPECT_EQ(test, lasack_echo_wait(&one.station, BEGIN + 2 * SECOND), 0U);
+}
+
 /* Of four connections, two send much. Then one does, alone. */
 static void echo_counts_uploads(struct kunit *test)
 {
@@ -336,6 +369,48 @@ static void echo_makes_windows_small(struct kunit *test)
 	q->observer = NULL;
 }
 
+/*
+ * The data of two uploads waits in the station until @late more ACKs are sent. Return: how many of
+ * 80 packets of a download CoDel drops, which wait for half the target.
+ */
+static u32 dropped_beside(struct kunit *test, u32 first, u32 late)
+{
+	struct frame like = { .flags = TCPHDR_ACK, .ack_seq = 1, .payload = MSS, .other = 99 };
+	struct lasack_queue *q = test->priv;
+	u32 i, before = q->aqm->codel_stats.drop_count;
+	struct sk_buff *skb;
+
+	window_beside(test, first, 2, late);
+	for (i = 0; i < 80; i++) {
+		lasack_queue_advance(q, ktime_get_ns());
+		enqueue(test, like);
+		if (i >= TARGET / 2 / 6)
+			kfree_skb(dequeue(test));
+		usleep_range(5000, 6000);
+	}
+	lasack_queue_advance(q, ktime_get_ns());
+	while ((skb = dequeue(test)))
+		kfree_skb(skb);
+	return q->aqm->codel_stats.drop_count - before;
+}
+
+/* RFC 8289, with a target that is less by what the download's ACKs will wait in the station. */
+static void echo_makes_data_wait_less(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+
+	lasack_queue_advance(q, ktime_get_ns());
+	q->observer = lasack_observer_alloc();
+	KUNIT_ASSERT_NOT_NULL(test, q->observer);
+	KUNIT_EXPECT_EQ(test, dropped_beside(test, 0, 0), 0U);
+	KUNIT_EXPECT_GE(test, dropped_beside(test, 10, 15), 2U);
+	/* An aggregate is made of what waits in the station. */
+	lasack_aqm_set_aggregates(q->aqm, true, false);
+	KUNIT_EXPECT_EQ(test, dropped_beside(test, 20, 15), 0U);
+	lasack_observer_free(q->observer);
+	q->observer = NULL;
+}
+
 static struct kunit_case lasack_echo_cases[] = {
 	KUNIT_CASE(echo_of_a_queue),
 	KUNIT_CASE(echo_of_a_pause),
@@ -344,10 +419,12 @@ static struct kunit_case lasack_echo_cases[] = {
 	KUNIT_CASE(echo_before_the_question),
 	KUNIT_CASE(echo_of_the_next_connection),
 	KUNIT_CASE(echo_of_another_connection),
+	KUNIT_CASE(echo_tells_the_wait),
 	KUNIT_CASE(echo_counts_uploads),
 	KUNIT_CASE(echo_is_read),
 	KUNIT_CASE(echo_of_other_packets),
 	KUNIT_CASE(echo_makes_windows_small),
+	KUNIT_CASE(echo_makes_data_wait_less),
 	{}
 };
 
