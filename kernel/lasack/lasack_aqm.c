@@ -50,6 +50,8 @@
 #define LASACK_AQM_LEAST	(8U << 10)
 /* CoDel looks for the least wait in so many targets. It must be longer than a round trip. */
 #define LASACK_AQM_INTERVAL	3
+/* RFC 8289, 4.3. */
+#define LASACK_AQM_INTERVAL_USUAL ((codel_time_t)MS2TIME(100))
 /*
  * Of TCP at least so long with aggregates: its two directions take turns, of half a second each.
  * What is not TCP need not react, and has a long queue the sooner the longer this is.
@@ -57,8 +59,6 @@
 #define LASACK_AQM_INTERVAL_TURNS ((codel_time_t)MS2TIME(1600))
 /* The other end of an upload that is not TCP sends more than so many times what it gets. */
 #define LASACK_AQM_UPLOAD	2
-/* What mac80211's CoDel has: a target is no less for the sake of a station. */
-#define LASACK_AQM_TARGET_LEAST	((codel_time_t)MS2TIME(20))
 /* Bytes of both directions, of which the older ones weigh less and less. */
 #define LASACK_AQM_RECENT	(1024U << 10)
 /* CoDel's count of drops: above it, it would do so at each third packet that comes in anyway. */
@@ -336,12 +336,11 @@ static void lasack_codel_drop(struct sk_buff *skb, void *context)
 	struct lasack_aqm_context *c = context;
 
 	c->discard(c->q, c->flow);
-	c->q->aqm->codel_stats.drop_len += qdisc_pkt_len(skb);
 }
 
 /*
- * A download waits here and, as ACKs, in its station: the two have one target. Its round trip is
- * no longer than that then, and so is what CoDel needs to find the least wait.
+ * A download waits here and, as ACKs, in its station: the two have one target, as far as it has
+ * a half for here. What CoDel needs to find the least wait is what it usually has then.
  */
 static void lasack_aqm_heed_station(struct lasack_queue *q, const struct lasack_flow *flow,
 				    struct codel_params *params)
@@ -351,9 +350,8 @@ static void lasack_aqm_heed_station(struct lasack_queue *q, const struct lasack_
 
 	if (!wait)
 		return;
-	params->target = max(params->target - min(wait, params->target),
-			     min(params->target, LASACK_AQM_TARGET_LEAST));
-	params->interval = q->aqm->aim.wait_most;
+	params->target -= min(wait, params->target / 2);
+	params->interval = min(params->interval, LASACK_AQM_INTERVAL_USUAL);
 }
 
 static void lasack_aqm_codel(struct lasack_queue *q, struct lasack_flow *flow,
@@ -370,7 +368,7 @@ static void lasack_aqm_codel(struct lasack_queue *q, struct lasack_flow *flow,
 			return;
 		state = lasack_aqm_take(q, flow);
 	}
-	if (tcp && q->observer && q->aqm->heeds_stations)
+	if (tcp && q->observer)
 		lasack_aqm_heed_station(q, flow, &params);
 	codel_dequeue(&c, &c.backlog, &params, &state->codel, &q->aqm->codel_stats,
 		      lasack_codel_length, lasack_codel_arrival, lasack_codel_drop,

@@ -9,10 +9,14 @@
  *
  * So one ACK at a time is asked about, until data echoes it.
  *
- * Who sends in a station's name could make its windows small, and only these. If an ACK is forged
- * whose timestamp is ahead of all, no data echoes it, and the station seems to be late. But before
- * that is told, the next ACK has an older timestamp. Then what is asked is forgotten, and what was
- * answered. If an ACK is lost, another one is asked about after LASACK_ECHO_AGE.
+ * How long that was is the time to the last data before the one that echoes the ACK. That one may
+ * come after a pause.
+ *
+ * Who sends in a station's name could make its windows and its downloads' target small, and only
+ * those. If an ACK is forged whose timestamp is ahead of all, no data echoes it, and the station
+ * seems to be late. But before that is told, the next ACK has an older timestamp. Then what is
+ * asked is forgotten, and what was answered. If an ACK is lost, another one is asked about after
+ * LASACK_ECHO_AGE.
  *
  * Locking: none. Packets that come in write @heard, @segment and @fresh, and whether the station is
  * @shared; those that go out write the rest, at the same time. What is read is good or bad advice,
@@ -148,6 +152,7 @@ static void lasack_echo_begin(struct lasack_echo *echo, u32 flow)
 {
 	WRITE_ONCE(echo->pending, 0);
 	echo->late = 0;
+	echo->waited = 0;
 	WRITE_ONCE(echo->fresh, 0);
 	WRITE_ONCE(echo->segment, 0);
 	echo->counted = ~0U;
@@ -204,7 +209,7 @@ struct lasack_window_station lasack_echo_ask(struct lasack_echo *echo,
 					     struct lasack_echo_station *station, u32 flow,
 					     u32 timestamp, u32 ack_seq, u32 now)
 {
-	bool old = now - READ_ONCE(echo->since) > LASACK_ECHO_AGE, shared;
+	bool old = now - READ_ONCE(echo->since) > LASACK_ECHO_AGE;
 	u32 second = now >> LASACK_ECHO_SECOND, late, fresh = 0;
 
 	if (READ_ONCE(echo->flow) != flow) {
@@ -216,11 +221,19 @@ struct lasack_window_station lasack_echo_ask(struct lasack_echo *echo,
 		fresh = xchg(&echo->fresh, 0);
 	if (READ_ONCE(echo->pending) && (s32)(timestamp - echo->asked) < 0) {
 		WRITE_ONCE(echo->pending, 0);
+		echo->waited = 0;
 		fresh = 0;
 	}
-	if (fresh)
+	if (fresh) {
 		echo->late = now ?: 1;
+		echo->waited = fresh;
+	}
 	if (!READ_ONCE(echo->pending) || old) {
+		if (echo->waited && !old && lasack_echo_is_shared(station, second)) {
+			station->wait = echo->waited;
+			station->waited = now ?: 1;
+		}
+		echo->waited = 0;
 		WRITE_ONCE(echo->pending, 0);
 		WRITE_ONCE(echo->asked, timestamp);
 		WRITE_ONCE(echo->since, now);
@@ -228,16 +241,11 @@ struct lasack_window_station lasack_echo_ask(struct lasack_echo *echo,
 		smp_store_release(&echo->pending, 1);
 	}
 	lasack_echo_count(echo, station, second);
-	shared = lasack_echo_is_shared(station, second);
-	if (fresh && shared) {
-		station->wait = fresh;
-		station->waited = now ?: 1;
-	}
 	late = echo->late;
 	return (struct lasack_window_station) {
 		.segment = READ_ONCE(echo->segment),
 		.uploads = max3(station->uploads[0], station->uploads[1], 1U),
-		.shared = shared,
+		.shared = lasack_echo_is_shared(station, second),
 		.beyond = max((s32)(READ_ONCE(echo->heard) - ack_seq), 0),
 		.late = fresh,
 		.lately = late && now - late < LASACK_ECHO_LATELY,

@@ -172,23 +172,36 @@ static u32 wait_of(struct kunit *test, struct one *one, bool shared, u32 late)
 	ask(one, FLOW, STAMP, BEGIN);
 	hear(one, FLOW, STAMP - 1, BEGIN + late);
 	ask(one, FLOW, STAMP + 1, BEGIN + late);
-	return lasack_echo_wait(&one->station, BEGIN + late);
+	KUNIT_EXPECT_EQ(test, lasack_echo_wait(&one->station, BEGIN + late), 0U);
+	/* After a pause. */
+	hear(one, FLOW, STAMP + 1, BEGIN + 500 * MS);
+	ask(one, FLOW, STAMP + 10, BEGIN + 500 * MS);
+	return lasack_echo_wait(&one->station, BEGIN + 500 * MS);
 }
 
 /* What else waits in the station for as long is told for a second. */
 static void echo_tells_the_wait(struct kunit *test)
 {
 	struct one one = {};
+	u32 i;
 
 	KUNIT_EXPECT_EQ(test, lasack_echo_wait(&one.station, BEGIN), 0U);
 	KUNIT_EXPECT_EQ(test, wait_of(test, &one, false, 60 * MS), 0U);
 	KUNIT_EXPECT_EQ(test, wait_of(test, &one, true, 19 * MS), 0U);
 	KUNIT_EXPECT_EQ(test, wait_of(test, &one, true, 60 * MS), 60 * MS);
 	/* Not late since then. */
-	hear(&one, FLOW, STAMP + 1, BEGIN + 70 * MS);
-	ask(&one, FLOW, STAMP + 10, BEGIN + 70 * MS);
+	hear(&one, FLOW, STAMP + 10, BEGIN + 510 * MS);
+	ask(&one, FLOW, STAMP + 20, BEGIN + 510 * MS);
 	KUNIT_EXPECT_EQ(test, lasack_echo_wait(&one.station, BEGIN + SECOND), 60 * MS);
 	KUNIT_EXPECT_EQ(test, lasack_echo_wait(&one.station, BEGIN + 2 * SECOND), 0U);
+	/* Nor is it late if nothing echoes what was forged. */
+	wait_of(test, &one, true, 0);
+	for (i = 0; i < 100; i++) {
+		hear(&one, FLOW, STAMP + 1, BEGIN + (600 + 40 * i) * MS);
+		ask(&one, FLOW, STAMP + 1000 + i, BEGIN + (600 + 40 * i) * MS);
+		KUNIT_EXPECT_EQ(test, lasack_echo_wait(&one.station, BEGIN + (600 + 40 * i) * MS),
+				0U);
+	}
 }
 
 /* Of four connections, two send much. Then one does, alone. */
@@ -371,9 +384,9 @@ static void echo_makes_windows_small(struct kunit *test)
 
 /*
  * The data of two uploads waits in the station until @late more ACKs are sent. Return: how many of
- * 80 packets of a download CoDel drops, which wait for half the target.
+ * 80 packets of a download CoDel drops, each of which waits for @behind others, 5 ms apart.
  */
-static u32 dropped_beside(struct kunit *test, u32 first, u32 late)
+static u32 dropped_beside(struct kunit *test, u32 first, u32 late, u32 behind)
 {
 	struct frame like = { .flags = TCPHDR_ACK, .ack_seq = 1, .payload = MSS, .other = 99 };
 	struct lasack_queue *q = test->priv;
@@ -384,7 +397,7 @@ static u32 dropped_beside(struct kunit *test, u32 first, u32 late)
 	for (i = 0; i < 80; i++) {
 		lasack_queue_advance(q, ktime_get_ns());
 		enqueue(test, like);
-		if (i >= TARGET / 2 / 6)
+		if (i >= behind)
 			kfree_skb(dequeue(test));
 		usleep_range(5000, 6000);
 	}
@@ -392,6 +405,14 @@ static u32 dropped_beside(struct kunit *test, u32 first, u32 late)
 	while ((skb = dequeue(test)))
 		kfree_skb(skb);
 	return q->aqm->codel_stats.drop_count - before;
+}
+
+/* As the station of data_in(). */
+static u32 wait_now(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+
+	return lasack_observer_wait(q->observer, 2ULL << 40, q->now >> LASACK_ARRIVAL_SHIFT);
 }
 
 /* RFC 8289, with a target that is less by what the download's ACKs will wait in the station. */
@@ -402,11 +423,17 @@ static void echo_makes_data_wait_less(struct kunit *test)
 	lasack_queue_advance(q, ktime_get_ns());
 	q->observer = lasack_observer_alloc();
 	KUNIT_ASSERT_NOT_NULL(test, q->observer);
-	KUNIT_EXPECT_EQ(test, dropped_beside(test, 0, 0), 0U);
-	KUNIT_EXPECT_GE(test, dropped_beside(test, 10, 15), 2U);
-	/* An aggregate is made of what waits in the station. */
+	/* More than half the target. */
+	KUNIT_EXPECT_EQ(test, dropped_beside(test, 0, 0, 12), 0U);
+	KUNIT_EXPECT_GE(test, dropped_beside(test, 10, 15, 12), 2U);
+	/* Less than half of it, whatever the ACKs wait. */
+	KUNIT_EXPECT_EQ(test, dropped_beside(test, 20, 30, 6), 0U);
+	KUNIT_EXPECT_GT(test, wait_now(test), TARGET * MS);
+	/* Nobody is asked: an aggregate is made of what waits in the station. */
 	lasack_aqm_set_aggregates(q->aqm, true, false);
-	KUNIT_EXPECT_EQ(test, dropped_beside(test, 20, 15), 0U);
+	window_beside(test, 30, 2, 30);
+	window_beside(test, 40, 2, 30);
+	KUNIT_EXPECT_EQ(test, wait_now(test), 0U);
 	lasack_observer_free(q->observer);
 	q->observer = NULL;
 }
