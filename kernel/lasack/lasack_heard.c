@@ -45,22 +45,32 @@ static struct lasack_unacked *lasack_observer_of_flow(struct lasack_observer *ob
 	return lasack_observer_at(observer, lasack_observer_hash(observer, key, station));
 }
 
-static u32 lasack_observer_number(const struct lasack_observer *observer, u64 station)
-{
-	return hash_64(siphash_1u64(station, &observer->hash_key), LASACK_PIECES_BITS);
-}
-
-static struct lasack_echo_station *lasack_observer_station(struct lasack_observer *observer,
-							   u64 station)
-{
-	return &observer->stations[lasack_observer_number(observer, station)];
-}
-
 /* Of what came from the station and is of no known connection. */
 static struct lasack_unacked *lasack_observer_pieces(struct lasack_observer *observer,
 						     u64 station)
 {
-	return &observer->pieces[lasack_observer_number(observer, station)];
+	return &observer->pieces[hash_64(siphash_1u64(station, &observer->hash_key),
+					 LASACK_PIECES_BITS)];
+}
+
+/* A packet has come from the station. */
+static void lasack_observer_mix(struct lasack_observer *observer, const struct segment_key *key,
+				u64 station)
+{
+	u64 hash = siphash_1u64(station, &observer->hash_key);
+
+	lasack_echo_mix(&observer->stations[hash_64(hash, LASACK_PIECES_BITS)], hash, key,
+			ktime_get_ns() >> LASACK_ARRIVAL_SHIFT);
+}
+
+/* Return: the station's place, or NULL: another one has it, or it has sent nothing yet. */
+static struct lasack_echo_station *lasack_observer_station(struct lasack_observer *observer,
+							   u64 station)
+{
+	u64 hash = siphash_1u64(station, &observer->hash_key);
+	struct lasack_echo_station *place = &observer->stations[hash_64(hash, LASACK_PIECES_BITS)];
+
+	return READ_ONCE(place->station) == (u32)hash ? place : NULL;
 }
 
 /* What is left of old data was sent twice, or acknowledged elsewhere. It does not pile up. */
@@ -125,8 +135,7 @@ void lasack_observer_note_tcp(struct lasack_observer *observer, const struct tcp
 	if (READ_ONCE(observer->heard) != now)
 		WRITE_ONCE(observer->heard, now);
 	if (seg->class <= SEGMENT_PORTLESS)
-		lasack_echo_mix(lasack_observer_station(observer, station), &seg->key,
-				ktime_get_ns() >> LASACK_ARRIVAL_SHIFT);
+		lasack_observer_mix(observer, &seg->key, station);
 	if (seg->class == SEGMENT_TCP) {
 		if (seg->payload || (seg->syn && !seg->ack))
 			lasack_observer_heard(observer, seg, station, data);
@@ -151,16 +160,16 @@ struct lasack_window_station lasack_observer_ask(struct lasack_observer *observe
 						 const struct tcp_segment *seg, u64 station,
 						 u32 now)
 {
+	struct lasack_echo_station *place = lasack_observer_station(observer, station);
 	struct lasack_window_station known = {};
 	u32 value, echo;
 	u64 hash;
 
-	if (!lasack_echo_timestamps(skb, seg, &value, &echo))
+	if (!place || !lasack_echo_timestamps(skb, seg, &value, &echo))
 		return known;
 	hash = lasack_observer_hash(observer, &seg->key, station);
-	known = lasack_echo_ask(lasack_observer_echo(observer, hash),
-				lasack_observer_station(observer, station),
-				hash, value, seg->ack_seq, now);
+	known = lasack_echo_ask(lasack_observer_echo(observer, hash), place, hash, value,
+				seg->ack_seq, now);
 	if (known.late && known.shared)
 		observer->waited = now ?: 1;
 	/* More than a window: of other sequence numbers. */
@@ -179,10 +188,13 @@ struct lasack_window_station lasack_observer_ask(struct lasack_observer *observe
  */
 u32 lasack_observer_wait(struct lasack_observer *observer, u64 station, u32 now)
 {
+	const struct lasack_echo_station *place;
+
 	/* Most access points have no such station: do not look for it. */
 	if (!observer->waited || now - observer->waited > LASACK_ECHO_WAIT_AGE)
 		return 0;
-	return lasack_echo_wait(lasack_observer_station(observer, station), now);
+	place = lasack_observer_station(observer, station);
+	return place ? lasack_echo_wait(place, now) : 0;
 }
 
 /* Has nothing been heard for a second? The clock wraps: what is long ago stays so. */

@@ -18,9 +18,9 @@
  * asked is forgotten, and what was answered. If an ACK is lost, another one is asked about after
  * LASACK_ECHO_AGE.
  *
- * Locking: none. Packets that come in write @heard, @segment and @fresh, and whether the station is
- * @shared; those that go out write the rest, at the same time. What is read is good or bad advice,
- * never more.
+ * Locking: none. Packets that come in write @heard, @segment and @fresh, whose a station's place
+ * is, and whether the station is @shared. Those that go out write the rest, at the same time. What
+ * is read is good or bad advice, never more.
  */
 #include <asm/barrier.h>
 #include <linux/bits.h>
@@ -44,6 +44,8 @@
 #define LASACK_ECHO_AGE		BIT(20)
 /* 2^20 units of time. */
 #define LASACK_ECHO_SECOND	20
+/* Seconds: a station from which nothing has come for so long does not need its place. */
+#define LASACK_ECHO_LEFT	2U
 /* Bytes in a second: what sends less has no queue of its own. */
 #define LASACK_ECHO_LARGE	8192U
 
@@ -94,19 +96,42 @@ bool lasack_echo_read(const struct sk_buff *skb, const struct tcp_segment *seg,
 	return true;
 }
 
+/* Return: whether the place is the station's. If nobody else has used it lately, it becomes so. */
+static bool lasack_echo_is_of(struct lasack_echo_station *station, u32 hash, u32 second)
+{
+	u32 before = READ_ONCE(station->station);
+
+	if (before != hash) {
+		if (before && second - READ_ONCE(station->heard) < LASACK_ECHO_LEFT)
+			return false;
+		WRITE_ONCE(station->shared, 0);
+		WRITE_ONCE(station->waited, 0);
+		WRITE_ONCE(station->connection, 0);
+		WRITE_ONCE(station->station, hash);
+	}
+	if (READ_ONCE(station->heard) != second)
+		WRITE_ONCE(station->heard, second);
+	return true;
+}
+
 /**
  * lasack_echo_mix() - a packet has come from a station
- * @station: which may be another one, with the same place
+ * @station: a place, which may be another one's
+ * @hash: of the station
  * @key: of the packet
  * @now: the time, 2^10 ns
  *
  * If packets of two connections come by turns, one waits for the other in the station.
  */
-void lasack_echo_mix(struct lasack_echo_station *station, const struct segment_key *key, u32 now)
+void lasack_echo_mix(struct lasack_echo_station *station, u32 hash, const struct segment_key *key,
+		     u32 now)
 {
 	u32 connection = (u32)be16_to_cpu(key->port[0]) << 16 | be16_to_cpu(key->port[1]);
-	u32 before = READ_ONCE(station->connection);
+	u32 before;
 
+	if (!lasack_echo_is_of(station, hash, now >> LASACK_ECHO_SECOND))
+		return;
+	before = READ_ONCE(station->connection);
 	connection = connection ?: 1;
 	if (before == connection)
 		return;
@@ -197,7 +222,7 @@ static bool lasack_echo_is_shared(const struct lasack_echo_station *station, u32
 /**
  * lasack_echo_ask() - an ACK is sent to a station
  * @echo: a place, which may be another connection's
- * @station: which may be another one, with the same place
+ * @station: where it goes
  * @flow: a hash of the connection
  * @timestamp: of the ACK
  * @ack_seq: up to which it acknowledges
@@ -231,7 +256,7 @@ struct lasack_window_station lasack_echo_ask(struct lasack_echo *echo,
 	if (!READ_ONCE(echo->pending) || old) {
 		if (echo->waited && !old && lasack_echo_is_shared(station, second)) {
 			station->wait = echo->waited;
-			station->waited = now ?: 1;
+			WRITE_ONCE(station->waited, now ?: 1);
 		}
 		echo->waited = 0;
 		WRITE_ONCE(echo->pending, 0);
@@ -255,7 +280,9 @@ struct lasack_window_station lasack_echo_ask(struct lasack_echo *echo,
 /* Return: how long uploads' data waited in the station, which is shared; 0: not known. */
 u32 lasack_echo_wait(const struct lasack_echo_station *station, u32 now)
 {
-	if (!station->waited || now - station->waited > LASACK_ECHO_WAIT_AGE)
+	u32 waited = READ_ONCE(station->waited);
+
+	if (!waited || now - waited > LASACK_ECHO_WAIT_AGE)
 		return 0;
 	return station->wait;
 }

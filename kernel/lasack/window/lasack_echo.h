@@ -34,6 +34,8 @@ struct lasack_echo {
 
 /* Of a station. Seconds are of 2^30 ns. */
 struct lasack_echo_station {
+	u32	station;	/* whose it is: a hash; 0: nobody's */
+	u32	heard;		/* the second in which its last packet came */
 	u32	second;
 	u32	connection;	/* whose packet came last: its ports, or 0: none came */
 	u32	shared;		/* the second in which that changed last, or 0: never */
@@ -53,7 +55,8 @@ bool lasack_echo_timestamps(const struct sk_buff *skb, const struct tcp_segment 
 			    u32 *value, u32 *echo);
 bool lasack_echo_read(const struct sk_buff *skb, const struct tcp_segment *seg,
 		      struct lasack_echo_data *data);
-void lasack_echo_mix(struct lasack_echo_station *station, const struct segment_key *key, u32 now);
+void lasack_echo_mix(struct lasack_echo_station *station, u32 hash, const struct segment_key *key,
+		     u32 now);
 void lasack_echo_end(struct lasack_echo *echo, u32 flow);
 void lasack_echo_hear(struct lasack_echo *echo, u32 flow, const struct lasack_echo_data *data,
 		      u32 now);

@@ -12,6 +12,7 @@
 #include "lasack/tests/lasack_frames.h"
 
 #define FLOW	0x12345678U
+#define STATION	0x87654321U
 #define STAMP	0xfffffff0U	/* of the first ACK: timestamps wrap */
 #define MS	(1000000U >> 10)
 #define SECOND	(1000 * MS)
@@ -167,8 +168,8 @@ static u32 wait_of(struct kunit *test, struct one *one, bool shared, u32 late)
 
 	*one = (struct one) {};
 	keys[1].port[1] = htons(2);
-	lasack_echo_mix(&one->station, &keys[0], BEGIN);
-	lasack_echo_mix(&one->station, &keys[shared], BEGIN);
+	lasack_echo_mix(&one->station, STATION, &keys[0], BEGIN);
+	lasack_echo_mix(&one->station, STATION, &keys[shared], BEGIN);
 	ask(one, FLOW, STAMP, BEGIN);
 	hear(one, FLOW, STAMP - 1, BEGIN + late);
 	ask(one, FLOW, STAMP + 1, BEGIN + late);
@@ -204,6 +205,27 @@ static void echo_tells_the_wait(struct kunit *test)
 	}
 }
 
+/* Two stations have the same place: it is that of the first, until nothing comes from it. */
+static void echo_of_another_station(struct kunit *test)
+{
+	struct segment_key key = {};
+	struct one one = {};
+	u32 i;
+
+	for (i = 0; i < 4; i++) {
+		key.port[1] = htons(10);
+		lasack_echo_mix(&one.station, STATION, &key, BEGIN + i * SECOND);
+		key.port[1] = htons(11);
+		lasack_echo_mix(&one.station, STATION + 1, &key, BEGIN + i * SECOND);
+		KUNIT_EXPECT_FALSE(test, ask(&one, FLOW, STAMP, BEGIN + i * SECOND).shared);
+	}
+	KUNIT_EXPECT_GT(test, wait_of(test, &one, true, 60 * MS), 0U);
+	lasack_echo_mix(&one.station, STATION + 1, &key, BEGIN + 3 * SECOND);
+	KUNIT_EXPECT_EQ(test, one.station.station, STATION + 1);
+	KUNIT_EXPECT_FALSE(test, ask(&one, FLOW, STAMP, BEGIN + 3 * SECOND).shared);
+	KUNIT_EXPECT_EQ(test, lasack_echo_wait(&one.station, BEGIN + SECOND), 0U);
+}
+
 /* Of four connections, two send much. Then one does, alone. */
 static void echo_counts_uploads(struct kunit *test)
 {
@@ -223,7 +245,7 @@ static void echo_counts_uploads(struct kunit *test)
 				.timestamp = STAMP, .end = j < 2 ? end : FIRST, .segment = MSS,
 			};
 
-			lasack_echo_mix(&station, &keys[j], now);
+			lasack_echo_mix(&station, STATION, &keys[j], now);
 			told = lasack_echo_ask(&echo[j], &station, FLOW + j, STAMP, FIRST, now);
 			lasack_echo_hear(&echo[j], FLOW + j, &data, now);
 		}
@@ -235,13 +257,13 @@ static void echo_counts_uploads(struct kunit *test)
 	}
 	for (i = 0; i < 50; i++) {
 		now = START + 9 * SECOND + i * 50 * MS;
-		lasack_echo_mix(&station, &keys[3], now);
+		lasack_echo_mix(&station, STATION, &keys[3], now);
 		told = lasack_echo_ask(&echo[0], &station, FLOW, STAMP, FIRST, now);
 	}
 	KUNIT_EXPECT_FALSE(test, told.shared);
 	KUNIT_EXPECT_EQ(test, told.uploads, 1U);
 	/* A packet of another one. */
-	lasack_echo_mix(&station, &keys[2], now);
+	lasack_echo_mix(&station, STATION, &keys[2], now);
 	told = lasack_echo_ask(&echo[0], &station, FLOW, STAMP, FIRST, now + SECOND);
 	KUNIT_EXPECT_TRUE(test, told.shared);
 	told = lasack_echo_ask(&echo[0], &station, FLOW, STAMP, FIRST, now + 3 * SECOND);
@@ -447,6 +469,7 @@ static struct kunit_case lasack_echo_cases[] = {
 	KUNIT_CASE(echo_of_the_next_connection),
 	KUNIT_CASE(echo_of_another_connection),
 	KUNIT_CASE(echo_tells_the_wait),
+	KUNIT_CASE(echo_of_another_station),
 	KUNIT_CASE(echo_counts_uploads),
 	KUNIT_CASE(echo_is_read),
 	KUNIT_CASE(echo_of_other_packets),
