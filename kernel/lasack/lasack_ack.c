@@ -33,16 +33,10 @@
 #include <linux/bits.h>
 #include <linux/limits.h>
 #include <linux/minmax.h>
-#include <linux/skbuff.h>
-#include <linux/tcp.h>
-#include <net/tcp.h>
 #include "lasack/lasack_ack.h"
 #include "lasack/lasack_aqm.h"
 #include "lasack/lasack_charge.h"
 #include "lasack/lasack_observe.h"
-
-/* Flags in its header, but PSH, and the bits before them: AccECN counts with one (RFC 9768). */
-#define LASACK_ACK_FLAGS	cpu_to_be32(0x0ff70000)
 
 /* The default rules need one position, and the second number for the candidate. */
 #define LASACK_POSITION	0
@@ -233,31 +227,4 @@ u32 lasack_flow_acked(struct lasack_queue *q, struct lasack_flow *flow,
 	if (flow->votes < LASACK_VOTES)
 		flow->votes++;
 	return advance;
-}
-
-/**
- * lasack_ack_is_plain() - look for what an ACK says beside how much it acknowledges
- * @skb: the packet, which waits in the queue
- * @seg: what it is: a pure ACK
- *
- * Return: whether it has no D-SACK, no ECE, and none of AccECN's counts. Then an ACK of the same
- * kind behind it says all that it says.
- */
-bool lasack_ack_is_plain(const struct sk_buff *skb, const struct tcp_segment *seg)
-{
-	const struct tcphdr *th;
-	const __be32 *option;
-	struct tcphdr _th;
-	__be32 _option;
-
-	if (!lasack_cb(skb)->acked)
-		return false;
-	th = skb_header_pointer(skb, seg->transport, sizeof(_th), &_th);
-	if (!th || (tcp_flag_word(th) & LASACK_ACK_FLAGS) != TCP_FLAG_ACK)
-		return false;
-	if (th->doff == sizeof(*th) / 4)
-		return true;
-	option = skb_header_pointer(skb, seg->transport + sizeof(*th), sizeof(_option), &_option);
-	return option && th->doff == (sizeof(*th) + TCPOLEN_TSTAMP_ALIGNED) / 4 &&
-	       *option == htonl(LASACK_TIMESTAMPS);
 }

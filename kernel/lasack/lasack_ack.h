@@ -12,6 +12,5 @@
 
 u32 lasack_flow_acked(struct lasack_queue *q, struct lasack_flow *flow,
 		      const struct tcp_segment *seg, u64 station);
-bool lasack_ack_is_plain(const struct sk_buff *skb, const struct tcp_segment *seg);
 
 #endif

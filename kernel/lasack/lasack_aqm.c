@@ -38,10 +38,10 @@
 #include <net/tcp.h>
 #include "common/exact_array.h"
 #include "common/tcp_segment.h"
-#include "lasack/lasack_ack.h"
 #include "lasack/lasack_aqm.h"
 #include "lasack/lasack_observe.h"
 #include "lasack/lasack_state.h"
+#include "lasack/window/lasack_plain.h"
 #include "lasack/window/lasack_scale.h"
 
 /* Bytes that an ACK acknowledges at most when others gave way to it. */
@@ -227,6 +227,12 @@ void lasack_aqm_accepted(struct lasack_queue *q, const struct lasack_flow *flow,
 	lasack_scale_note(skb->dev, &seg->key, seg->ack_seq, *scale);
 }
 
+/* Does an ACK of the same kind behind this one say all that it says? */
+static bool lasack_aqm_is_plain(const struct sk_buff *skb, const struct tcp_segment *seg)
+{
+	return lasack_cb(skb)->acked && lasack_plain_ack(skb, seg);
+}
+
 /*
  * The first packet is a pure ACK, @seg: until it no longer gives way to the next one. In a flow
  * that many share, the next one may be another connection's.
@@ -242,10 +248,10 @@ static void lasack_aqm_thin(struct lasack_queue *q, struct lasack_flow *flow,
 		return;
 	while ((next = flow->head->next) && lasack_cb(next)->pure_ack) {
 		acked = (u64)lasack_cb(flow->head)->acked + lasack_cb(next)->acked;
-		if (acked > LASACK_AQM_THINNED || !lasack_ack_is_plain(flow->head, seg))
+		if (acked > LASACK_AQM_THINNED || !lasack_aqm_is_plain(flow->head, seg))
 			return;
 		tcp_segment_parse(next, &behind);
-		if (behind.reversed != seg->reversed || !lasack_ack_is_plain(next, &behind))
+		if (behind.reversed != seg->reversed || !lasack_aqm_is_plain(next, &behind))
 			return;
 		discard(q, flow);
 		q->aqm->thinned++;
