@@ -28,6 +28,7 @@
 #include "lasack/lasack_sum.c"
 #include "lasack/lasack_tournament.c"
 #include "lasack/window/lasack_echo.c"
+#include "lasack/window/lasack_plain.c"
 #include "lasack/window/lasack_scale.c"
 #include "lasack/window/lasack_window.c"
 #include "common/tests/segments.h"
