@@ -217,6 +217,7 @@ static void echo_of_another_station(struct kunit *test)
 		lasack_echo_mix(&one.station, STATION, &key, BEGIN + i * SECOND);
 		key.port[1] = htons(11);
 		lasack_echo_mix(&one.station, STATION + 1, &key, BEGIN + i * SECOND);
+		KUNIT_EXPECT_EQ(test, one.station.station, STATION);
 		KUNIT_EXPECT_FALSE(test, ask(&one, FLOW, STAMP, BEGIN + i * SECOND).shared);
 	}
 	KUNIT_EXPECT_GT(test, wait_of(test, &one, true, 60 * MS), 0U);
