@@ -50,7 +50,7 @@
 #define LASACK_AQM_LEAST	(8U << 10)
 /* CoDel looks for the least wait in so many targets. It must be longer than a round trip. */
 #define LASACK_AQM_INTERVAL	3
-/* RFC 8289, 4.3. */
+/* What RFC 8289, 4.3 has for the Internet. */
 #define LASACK_AQM_INTERVAL_USUAL ((codel_time_t)MS2TIME(100))
 /*
  * Of TCP at least so long with aggregates: its two directions take turns, of half a second each.
@@ -311,7 +311,7 @@ static void lasack_aqm_limit(struct lasack_queue *q, struct lasack_flow *flow,
 struct lasack_aqm_context {
 	struct lasack_queue	*q;
 	struct lasack_flow	*flow;
-	lasack_discard_t	discard; /* NULL: of an upload, nothing is dropped here */
+	lasack_discard_t	discard; /* NULL: an upload, of which nothing is dropped */
 	u32			backlog;	/* bytes behind the first packet, about */
 };
 
@@ -345,8 +345,8 @@ static void lasack_codel_drop(struct sk_buff *skb, void *context)
 }
 
 /*
- * A download waits here and, as ACKs, in its station: the two have one target, as far as it has
- * a half for here. What CoDel needs to find the least wait is what it usually has then.
+ * A download waits twice: here and, as ACKs, in its station. The two waits together have one
+ * target, but half of it is always for the one here. Three targets were longer than CoDel needs then.
  */
 static void lasack_aqm_heed_station(struct lasack_queue *q, const struct lasack_flow *flow,
 				    struct codel_params *params)

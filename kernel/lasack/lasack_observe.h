@@ -59,7 +59,7 @@ struct lasack_observer {
 	u32			heard;	/* when a packet came: jiffies */
 	struct lasack_unacked	unacked[1 << LASACK_UNACKED_BITS]; /* by connection */
 	struct lasack_unacked	pieces[1 << LASACK_PIECES_BITS]; /* by station, of any connection */
-	u32			waited;	/* when data had waited in a station, as there */
+	u32			waited;	/* when some station was late last, 2^10 ns; 0: never */
 	struct lasack_echo	echoes[1 << LASACK_ECHO_BITS]; /* by connection */
 	struct lasack_echo_station stations[1 << LASACK_PIECES_BITS];
 };

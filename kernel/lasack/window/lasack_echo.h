@@ -24,7 +24,7 @@ struct lasack_echo {
 	u32	pending;	/* ... and that no data has echoed yet */
 	u32	fresh;		/* since the last ACK, data came that had waited for so long */
 	u32	late;		/* when an ACK told so last; 0: never */
-	u32	waited;		/* how long, of what is asked; 0: not that long */
+	u32	waited;		/* how late data was since that ACK; 0: it was not */
 	u32	heard;		/* sequence number: up to here data has come */
 	u32	counted;	/* the second of what follows */
 	u32	began;		/* sequence number: up to here data had come when it began */

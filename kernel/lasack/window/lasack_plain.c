@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Whether an ACK says only how much it acknowledges.
+ *
+ * Principle: what an ACK says is in its flags and its options. If there is no flag but ACK and PSH,
+ * and no option but timestamps, the next ACK of its kind says all of it again. What is not known is
+ * taken to say more. So do SACK and D-SACK (RFC 2018, RFC 2883), ECE (RFC 3168), AccECN's counts
+ * (RFC 9768) and a signature (RFC 5925).
+ *
+ * Source: the ACK filter of cake. T. Høiland-Jørgensen, D. Täht, J. Morton, "Piece of CAKE",
+ * LANMAN 2018.
  */
 #include <linux/skbuff.h>
 #include <linux/tcp.h>

@@ -407,20 +407,22 @@ static void echo_makes_windows_small(struct kunit *test)
 
 /*
  * The data of two uploads waits in the station until @late more ACKs are sent. Return: how many of
- * 80 packets of a download CoDel drops, each of which waits for @behind others, 5 ms apart.
+ * 80 packets of a download CoDel drops, which wait for @ms, and up to one step of the clock more.
  */
-static u32 dropped_beside(struct kunit *test, u32 first, u32 late, u32 behind)
+static u32 dropped_beside(struct kunit *test, u32 first, u32 late, u32 ms)
 {
 	struct frame like = { .flags = TCPHDR_ACK, .ack_seq = 1, .payload = MSS, .other = 99 };
 	struct lasack_queue *q = test->priv;
-	u32 i, before = q->aqm->codel_stats.drop_count;
+	u32 i, next = 0, before = q->aqm->codel_stats.drop_count;
 	struct sk_buff *skb;
+	u64 came[80];
 
 	window_beside(test, first, 2, late);
-	for (i = 0; i < 80; i++) {
-		lasack_queue_advance(q, ktime_get_ns());
+	for (i = 0; i < ARRAY_SIZE(came); i++) {
+		came[i] = ktime_get_ns();
+		lasack_queue_advance(q, came[i]);
 		enqueue(test, like);
-		if (i >= behind)
+		for (; came[i] - came[next] >= (u64)ms * NSEC_PER_MSEC; next++)
 			kfree_skb(dequeue(test));
 		usleep_range(5000, 6000);
 	}
@@ -446,11 +448,10 @@ static void echo_makes_data_wait_less(struct kunit *test)
 	lasack_queue_advance(q, ktime_get_ns());
 	q->observer = lasack_observer_alloc();
 	KUNIT_ASSERT_NOT_NULL(test, q->observer);
-	/* More than half the target. */
-	KUNIT_EXPECT_EQ(test, dropped_beside(test, 0, 0, 12), 0U);
-	KUNIT_EXPECT_GE(test, dropped_beside(test, 10, 15, 12), 2U);
-	/* Less than half of it, whatever the ACKs wait. */
-	KUNIT_EXPECT_EQ(test, dropped_beside(test, 20, 30, 6), 0U);
+	KUNIT_EXPECT_EQ(test, dropped_beside(test, 0, 0, TARGET * 6 / 10), 0U);
+	KUNIT_EXPECT_GE(test, dropped_beside(test, 10, 15, TARGET * 6 / 10), 2U);
+	/* Half of the target is for here, whatever the ACKs wait. */
+	KUNIT_EXPECT_EQ(test, dropped_beside(test, 20, 30, TARGET * 3 / 10), 0U);
 	KUNIT_EXPECT_GT(test, wait_now(test), TARGET * MS);
 	/* Nobody is asked: an aggregate is made of what waits in the station. */
 	lasack_aqm_set_aggregates(q->aqm, true, false);
