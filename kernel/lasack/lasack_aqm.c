@@ -346,7 +346,8 @@ static void lasack_codel_drop(struct sk_buff *skb, void *context)
 
 /*
  * A download waits twice: here and, as ACKs, in its station. The two waits together have one
- * target, but half of it is always for the one here. Three targets were longer than CoDel needs then.
+ * target, but half of it is always for the one here. Then CoDel needs less time than three
+ * targets.
  */
 static void lasack_aqm_heed_station(struct lasack_queue *q, const struct lasack_flow *flow,
 				    struct codel_params *params)
