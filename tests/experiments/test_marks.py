@@ -77,6 +77,22 @@ def test_one_marked_download_has_its_share(tmp_path: Path) -> None:
     assert call(ours)["delay_ms"]["p99"] <= call(todays)["delay_ms"]["p99"]
 
 
+def test_a_station_that_marks_all_it_sends_has_its_share(tmp_path: Path) -> None:
+    (run,) = carried_out(
+        "marked-station",
+        tmp_path / "out",
+        "seed=1",
+        "duration_s=20",
+        'case=["lasack"]',
+    )
+    shares = goodput(run)
+    assert len(shares) == 6
+    station = {k: shares[f"down{k}"] + shares[f"up{k}"] for k in (1, 2, 3)}
+    mean = sum(station.values()) / len(station)
+    assert station[1] <= mean * (1 + FAIR)
+    assert min(shares.values()) >= mean / 2 * (1 - FAIR)
+
+
 def test_eight_marked_downloads_leave_an_upload_its_share(tmp_path: Path) -> None:
     (tmp_path / "cell.toml").write_text(
         MARKED
