@@ -155,9 +155,10 @@ class Waited:
 
     def look(self) -> None:
         """Note how long each thread has waited so far."""
-        for path in self._tasks.glob("*/schedstat"):
+        for task in self._tasks.glob("[0-9]*"):
             with contextlib.suppress(OSError, ValueError, IndexError):
-                self._waited_ns[path.parent.name] = int(path.read_text().split()[1])
+                words = (task / "schedstat").read_text().split()
+                self._waited_ns[task.name] = int(words[1])
 
     def waited_s(self) -> float | None:
         """At the last look; None if this kernel does not say."""
@@ -168,10 +169,12 @@ def _tree_s(root: int) -> float:
     """Processor seconds of `root`, its descendants, and those of theirs that have ended."""
     ticks: dict[int, int] = {}
     children: dict[int, list[int]] = {}
-    for path in Path("/proc").glob("[0-9]*/stat"):
+    # Who asks whether a file of a process that ends is there gets ESRCH, so only reading asks.
+    for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            fields = path.read_text(errors="replace").rpartition(")")[2].split()
-            pid = int(path.parent.name)
+            text = (process / "stat").read_text(errors="replace")
+            fields = text.rpartition(")")[2].split()
+            pid = int(process.name)
             children.setdefault(int(fields[1]), []).append(pid)
             ticks[pid] = sum(map(int, fields[11:15]))  # utime, stime, cutime, cstime
     total, left = 0, [root]

@@ -9,10 +9,10 @@ from pathlib import Path
 def processes_marked(word: Path) -> list[str]:
     """Command lines of the machine's processes whose environment holds `word`."""
     found = []
-    for entry in Path("/proc").glob("[0-9]*/environ"):
+    for entry in Path("/proc").glob("[0-9]*"):
         try:
-            if str(word).encode() in entry.read_bytes():
-                found.append((entry.parent / "cmdline").read_text())
+            if str(word).encode() in (entry / "environ").read_bytes():
+                found.append((entry / "cmdline").read_text())
         except OSError:
             continue
     return found

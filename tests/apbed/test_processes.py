@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import subprocess
@@ -117,6 +118,19 @@ def test_the_thread_that_waited_longest_decides(tmp_path: Path) -> None:
     waited = Waited(7, proc=tmp_path)
     waited.look()
     assert waited.waited_s() == 2.5
+
+
+def test_others_that_end_meanwhile_harm_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a process that has just ended the kernel says ESRCH, and not that there is no file."""
+
+    def gone(path: Path) -> bool:
+        raise ProcessLookupError(errno.ESRCH, "No such process", str(path))
+
+    monkeypatch.setattr(Path, "exists", gone)
+    ProcessorTime(os.getpid()).used_s()
+    waited = Waited(os.getpid())
+    waited.look()
+    assert waited.waited_s() is not None
 
 
 def test_who_is_gone_has_waited_for_nothing_known() -> None:

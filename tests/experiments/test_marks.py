@@ -91,6 +91,7 @@ def test_a_station_that_marks_all_it_sends_has_its_share(tmp_path: Path) -> None
     mean = sum(station.values()) / len(station)
     assert station[1] <= mean * (1 + FAIR)
     assert min(shares.values()) >= mean / 2 * (1 - FAIR)
+    assert call(run)["late_frames"]["share"] <= 0.001
 
 
 def test_eight_marked_downloads_leave_an_upload_its_share(tmp_path: Path) -> None:
