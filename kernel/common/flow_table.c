@@ -309,7 +309,7 @@ void flow_table_adopt_idle(struct flow_table *table, struct flow_table *from)
 			if (!flow_table_is_idle(entry) || entry->finished != pass)
 				continue;
 			if ((!pass && idle-- > room) ||
-			    !flow_table_adopt(table, entry, flow_table_hash(table, &entry->key)))
+			    !flow_table_adopt(table, entry, flow_table_rehash(table, from, entry)))
 				table->counts.evicted++;
 		}
 	}

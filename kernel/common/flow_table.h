@@ -116,10 +116,26 @@ static inline u32 flow_table_hash(const struct flow_table *table, const struct s
 }
 
 /**
+ * flow_table_rehash() - the hash of a flow that comes from another table
+ * @table: the table
+ * @from: the other one
+ * @entry: the flow, in the other one
+ *
+ * Who tells flows with the same key apart has added something to the hash, without carry. It is in
+ * the new one, too.
+ */
+static inline u32 flow_table_rehash(const struct flow_table *table, const struct flow_table *from,
+				    const struct flow_entry *entry)
+{
+	return flow_table_hash(table, &entry->key) ^ flow_table_hash(from, &entry->key) ^
+	       entry->hash;
+}
+
+/**
  * flow_table_find() - a flow by its key
  * @table: the table
  * @key: the key
- * @hash: its hash
+ * @hash: its hash, and with it whatever tells flows with the same key apart
  *
  * Return: the flow or NULL.
  */

@@ -42,10 +42,10 @@
 #define INFLIGHT_LATE_MOST	NSEC_PER_SEC
 #define INFLIGHT_LATE_COUNT	4U			/* delays at least, to judge by them */
 #define INFLIGHT_LATE_SPAN	NSEC_PER_SEC		/* they must take that long */
-#define INFLIGHT_LATE_AGAIN	(10 * NSEC_PER_SEC)
+#define INFLIGHT_LATE_AGAIN	(10ULL * NSEC_PER_SEC)
 #define INFLIGHT_LATE_ROUND	(100 * NSEC_PER_MSEC)	/* at least */
 #define INFLIGHT_LATE_GAP	(100 * NSEC_PER_USEC)	/* freed closer together: at once */
-#define INFLIGHT_LATE_PERIOD	(5 * NSEC_PER_SEC)
+#define INFLIGHT_LATE_PERIOD	(5ULL * NSEC_PER_SEC)
 #define INFLIGHT_LATE_FLAT	3U			/* rounds */
 #define INFLIGHT_LATE_CYCLE	8U			/* rounds */
 #define INFLIGHT_LATE_BYTES	(256U << 20)		/* 2 Gb/s for INFLIGHT_LATE_MOST */

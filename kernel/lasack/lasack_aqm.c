@@ -216,7 +216,8 @@ void lasack_aqm_accepted(struct lasack_queue *q, const struct lasack_flow *flow,
 	u32 length;
 
 	th = skb_header_pointer(skb, seg->transport, sizeof(_th), &_th);
-	if (!th)
+	/* Once more: below an IPv6 jumbogram's header the segments' headers are elsewhere. */
+	if (!th || th->doff < sizeof(*th) / 4)
 		return;
 	length = th->doff * 4 - sizeof(*th);
 	if ((flow->ack_seen && !scale->known) ||
@@ -377,6 +378,9 @@ static void lasack_aqm_codel(struct lasack_queue *q, struct lasack_flow *flow,
 	}
 	if (tcp && q->observer)
 		lasack_aqm_heed_station(q, flow, &params);
+	/* Below a tag that is in the frame, the network header may be the next tag's. */
+	params.ecn = flow->head->protocol == htons(ETH_P_IP) ||
+		     flow->head->protocol == htons(ETH_P_IPV6);
 	codel_dequeue(&c, &c.backlog, &params, &state->codel, &q->aqm->codel_stats,
 		      lasack_codel_length, lasack_codel_arrival, lasack_codel_drop,
 		      lasack_codel_first);

@@ -18,6 +18,7 @@
 #include <linux/if_ether.h>
 #include <linux/in.h>
 #include <linux/minmax.h>
+#include <linux/siphash.h>
 #include <linux/slab.h>
 #include "lasack/floor/lasack_floor.h"
 #include "lasack/lasack_ack.h"
@@ -107,11 +108,25 @@ static noinline struct lasack_flow *lasack_queue_new_flow(struct lasack_queue *q
 	return flow;
 }
 
-/* The flow of a key, a new one if need be. */
-static struct lasack_flow *lasack_queue_keyed_flow(struct lasack_queue *q,
-						   const struct segment_key *key)
+/*
+ * If a connection goes to two stations, one of them is none of its ends. Such a station sends in
+ * another's name, and what it gets must not count as the other's. So these are two flows. Their
+ * keys are the same, and their hashes, which are compared too, are not.
+ */
+static u32 lasack_flow_hash(struct lasack_queue *q, const struct segment_key *key, u64 station)
 {
-	u32 hash = flow_table_hash(q->table, key);
+	if (q->owner.station != station) {
+		q->owner.station = station;
+		q->owner.hash = station ? siphash_1u64(station, &q->owner.secret) : 0;
+	}
+	return flow_table_hash(q->table, key) ^ q->owner.hash;
+}
+
+/* The flow of a key at a station, a new one if need be. */
+static struct lasack_flow *lasack_queue_keyed_flow(struct lasack_queue *q,
+						   const struct segment_key *key, u64 station)
+{
+	u32 hash = lasack_flow_hash(q, key, station);
 	struct flow_entry *entry = flow_table_find(q->table, key, hash);
 
 	if (likely(entry && (entry->busy || !flow_table_is_over(q->table, entry, q->time))))
@@ -123,10 +138,12 @@ static struct lasack_flow *lasack_queue_keyed_flow(struct lasack_queue *q,
  * lasack_queue_flow() - the flow a packet belongs to
  * @q: the queue
  * @seg: what the packet is
+ * @station: where it goes: lasack_station_address()
  *
  * Return: the flow, a new one if need be.
  */
-struct lasack_flow *lasack_queue_flow(struct lasack_queue *q, const struct tcp_segment *seg)
+struct lasack_flow *lasack_queue_flow(struct lasack_queue *q, const struct tcp_segment *seg,
+				      u64 station)
 {
 	enum lasack_shared kind;
 
@@ -137,15 +154,13 @@ struct lasack_flow *lasack_queue_flow(struct lasack_queue *q, const struct tcp_s
 		if (!segment_has_key(seg))
 			return lasack_shared(q, LASACK_OTHER);
 	}
-	return lasack_queue_keyed_flow(q, &seg->key);
+	return lasack_queue_keyed_flow(q, &seg->key, station);
 }
 
 /* By its ports a control packet: does it answer more than one asks? Then it is an upload's. */
-static bool lasack_answers_upload(const struct lasack_queue *q, const struct sk_buff *skb,
-				  const struct tcp_segment *seg)
+static bool lasack_answers_upload(const struct lasack_queue *q, const struct tcp_segment *seg,
+				  u64 station)
 {
-	u64 station = lasack_station_address(skb);
-
 	if (!q->observer || seg->class != SEGMENT_PORTS)
 		return false;
 	if (lasack_observer_untaken(q->observer, &seg->key, station) > LASACK_QUESTION)
@@ -269,9 +284,8 @@ static noinline void lasack_queue_rehouse(struct lasack_queue *q, struct lasack_
 
 /* What the packet says about its connection. Return: bytes it acknowledges. */
 static u32 lasack_queue_observe(struct lasack_queue *q, struct lasack_flow *flow,
-				const struct sk_buff *skb, const struct tcp_segment *seg)
+				const struct tcp_segment *seg, u64 station)
 {
-	u64 station = q->observer ? lasack_station_address(skb) : 0;
 	u8 refunds = flow->refunds;
 	u32 acked;
 
@@ -300,11 +314,12 @@ static u32 lasack_queue_observe(struct lasack_queue *q, struct lasack_flow *flow
 struct lasack_flow *lasack_queue_add(struct lasack_queue *q, struct sk_buff *skb,
 				     const struct tcp_segment *seg)
 {
-	struct lasack_flow *flow = lasack_queue_flow(q, seg);
+	u64 station = lasack_station_address(skb);
+	struct lasack_flow *flow = lasack_queue_flow(q, seg, station);
 	u32 acked = 0;
 
-	if (unlikely(lasack_is_control(flow) && lasack_answers_upload(q, skb, seg)))
-		flow = lasack_queue_keyed_flow(q, &seg->key);
+	if (unlikely(lasack_is_control(flow) && lasack_answers_upload(q, seg, station)))
+		flow = lasack_queue_keyed_flow(q, &seg->key, station);
 	if (unlikely(seg->syn) && !flow->shared) {
 		if (lasack_begins_life(q, flow)) {
 			lasack_flow_new_life(q, flow);
@@ -325,7 +340,7 @@ struct lasack_flow *lasack_queue_add(struct lasack_queue *q, struct sk_buff *skb
 		flow->opening = 0;
 	}
 	if (!flow->shared)
-		acked = lasack_queue_observe(q, flow, skb, seg);
+		acked = lasack_queue_observe(q, flow, seg, station);
 	lasack_queue_append(q, flow, skb, seg, seg->payload, acked);
 	return flow;
 }
@@ -343,7 +358,7 @@ void lasack_queue_add_more(struct lasack_queue *q, struct lasack_flow *flow, str
 {
 	/* It may have lost all packets, and its place. */
 	if (!flow->head) {
-		flow = lasack_queue_flow(q, seg);
+		flow = lasack_queue_flow(q, seg, lasack_station_address(skb));
 		if (!flow->head)
 			lasack_queue_wake(q, flow, skb);
 	}

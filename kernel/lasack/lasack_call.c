@@ -18,6 +18,7 @@
  * as may that of any flow that has had far less than its station's others. They need not have
  * packets now: a run may take all that a large download has, and then the others' runs come.
  */
+#include <linux/math64.h>
 #include <linux/minmax.h>
 #include "lasack/lasack_call.h"
 #include "lasack/lasack_newcomer.h"
@@ -33,7 +34,7 @@ static bool lasack_is_call(const struct lasack_queue *q, const struct lasack_flo
 	if (flow->shared || flow->entry.key.protocol == IPPROTO_ICMP)
 		return false;
 	if ((flow->account.credit || !flow->solicited) &&
-	    flow->received < LASACK_CALL_LEAST + flow->sent / LASACK_CALL_PART)
+	    flow->received < LASACK_CALL_LEAST + div_u64(flow->sent, LASACK_CALL_PART))
 		return false;
 	if (flow->received / LASACK_CALL_UPLOAD > flow->sent)
 		return false;

@@ -165,6 +165,9 @@ struct lasack_window_station lasack_observer_ask(struct lasack_observer *observe
 	u32 value, echo;
 	u64 hash;
 
+	/* What is far away echoes late, whoever waits: no queue of a station's. */
+	if (!lasack_observer_has_stations(observer))
+		return known;
 	if (!place || !lasack_echo_timestamps(skb, seg, &value, &echo))
 		return known;
 	hash = lasack_observer_hash(observer, &seg->key, station);

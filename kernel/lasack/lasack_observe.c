@@ -177,7 +177,7 @@ u32 lasack_observer_untaken(struct lasack_observer *observer, const struct segme
 }
 
 /* Are those who send end stations? All that a laptop hears is from its access point, for others. */
-static bool lasack_observer_has_stations(const struct lasack_observer *observer)
+bool lasack_observer_has_stations(const struct lasack_observer *observer)
 {
 #if IS_ENABLED(CONFIG_NETFILTER_INGRESS) && IS_ENABLED(CONFIG_CFG80211)
 	const struct net_device *dev = observer->hook.dev;

@@ -19,7 +19,8 @@ void lasack_queue_advance(struct lasack_queue *q, u64 now);
 void lasack_queue_set_halflife(struct lasack_queue *q, u64 halflife);
 void lasack_queue_set_floor(struct lasack_queue *q, u32 percent);
 
-struct lasack_flow *lasack_queue_flow(struct lasack_queue *q, const struct tcp_segment *seg);
+struct lasack_flow *lasack_queue_flow(struct lasack_queue *q, const struct tcp_segment *seg,
+				      u64 station);
 struct lasack_flow *lasack_queue_add(struct lasack_queue *q, struct sk_buff *skb,
 				     const struct tcp_segment *seg);
 void lasack_queue_add_more(struct lasack_queue *q, struct lasack_flow *flow,

@@ -9,6 +9,7 @@
  */
 #include <linux/minmax.h>
 #include <linux/mm.h>
+#include <linux/random.h>
 #include <linux/slab.h>
 #include "common/exact_array.h"
 #include "lasack/floor/lasack_floor.h"
@@ -150,11 +151,12 @@ static void lasack_queue_share(struct lasack_queue *q, struct lasack_flow *flow)
 		shared->station = LASACK_STATION_SHARED;
 }
 
-static void lasack_queue_adopt_flow(struct lasack_queue *q, struct lasack_flow *flow)
+static void lasack_queue_adopt_flow(struct lasack_queue *q, const struct lasack_queue *from,
+				    struct lasack_flow *flow)
 {
 	struct flow_entry *entry =
 		flow_table_adopt(q->table, &flow->entry,
-				 flow_table_hash(q->table, &flow->entry.key));
+				 flow_table_rehash(q->table, from->table, &flow->entry));
 
 	if (!entry)
 		lasack_queue_share(q, flow);
@@ -249,6 +251,7 @@ void lasack_queue_take_over(struct lasack_queue *q, struct lasack_queue *from)
 	q->time = from->time;
 	q->seq = from->seq;
 	q->overhead = from->overhead;
+	q->owner = from->owner;
 	q->decay = from->decay;
 	q->memory = from->memory;
 	q->packets = from->packets;
@@ -268,7 +271,7 @@ void lasack_queue_take_over(struct lasack_queue *q, struct lasack_queue *from)
 	for (i = 0; i < from->table->size; i++) {
 		flow = lasack_flow_at(from, i);
 		if (flow->head)
-			lasack_queue_adopt_flow(q, flow);
+			lasack_queue_adopt_flow(q, from, flow);
 	}
 	q->table->counts.evicted = 0;
 	flow_table_adopt_idle(q->table, from->table);
@@ -296,6 +299,7 @@ static int lasack_queue_init(struct lasack_queue *q)
 	bool grouped = q->shape.by_station || q->shape.runs;
 	u32 i, places;
 
+	get_random_bytes(&q->owner.secret, sizeof(q->owner.secret));
 	q->table = flow_table_create(q->shape.flows, __LASACK_SHARED, LASACK_FLOW_BITS);
 	if (!q->table)
 		return -ENOMEM;

@@ -373,7 +373,7 @@ static void states_of_busy_flows_stay(struct kunit *test)
 
 	skb = enqueue(test, segment_of(0));
 	tcp_segment_parse(skb, &seg);
-	number = lasack_flow_number(q, lasack_queue_flow(q, &seg));
+	number = lasack_flow_number(q, flow_of(q, &seg));
 	for (i = 0; i < 900; i++)
 		enqueue(test, segment_of(0));
 	kfree_skb(dequeue(test));
@@ -432,7 +432,7 @@ static void states_lost_take_nothing_back(struct kunit *test)
 	KUNIT_EXPECT_GT(test, lowered(test, nth_ack(0), 5, 60), 0U);
 	skb = enqueue(test, nth_ack(65));
 	tcp_segment_parse(skb, &seg);
-	number = lasack_flow_number(q, lasack_queue_flow(q, &seg));
+	number = lasack_flow_number(q, flow_of(q, &seg));
 	kfree_skb(dequeue(test));
 	KUNIT_EXPECT_NE(test, (u32)q->aqm->flows[number].state, 0U);
 	others_pass(test, q->aqm->count);

@@ -240,7 +240,7 @@ static u64 sum_of_datagrams(struct kunit *test, u32 id, u32 packets, u32 up)
 		add_to(test, 1, seg, CALL);
 		KUNIT_EXPECT_EQ(test, serve(test), (u32)CALL);
 	}
-	return lasack_queue_flow(test->priv, &seg)->account.sum;
+	return flow_of(test->priv, &seg)->account.sum;
 }
 
 /* Connection @id, which the station asked for, has a packet that waits. Return: its sum. */
@@ -254,7 +254,7 @@ static u64 sum_of_transfer(struct kunit *test, u32 id)
 /* Transfer @id begins, then the datagram comes. Return: does it go ahead, with a lesser sum? */
 static bool goes_ahead(struct kunit *test, struct tcp_segment seg, u32 id)
 {
-	const struct lasack_account *account = &lasack_queue_flow(test->priv, &seg)->account;
+	const struct lasack_account *account = &flow_of(test->priv, &seg)->account;
 	u64 transfer = sum_of_transfer(test, id), sum = account->sum;
 	bool ahead;
 
@@ -409,7 +409,7 @@ static void transfers_come_before_the_floor(struct kunit *test)
 	for (i = 0; i < 2; i++) {
 		comes_in(test, datagram(17, 50000));
 		add_to(test, 1, call, CALL);
-		lasack_queue_flow(q, &call)->account.sum += 10000000;
+		flow_of(q, &call)->account.sum += 10000000;
 		lasack_queue_advance(q, NSEC_PER_SEC);
 	}
 	add_to(test, 1, data(1, PACKET), 1);
@@ -442,7 +442,7 @@ static void a_call_comes_before_its_stations_turn(struct kunit *test)
 	set_quantum(test, 30000);
 	q = test->priv;
 	sum_of_datagrams(test, 17, 20, 1000);
-	flow = lasack_queue_flow(q, &seg);
+	flow = flow_of(q, &seg);
 	add_to(test, 1, seg, CALL);		/* the station has nothing else */
 	KUNIT_EXPECT_EQ(test, lasack_station_at(q, flow)->ahead, 30000U);
 	serve(test);

@@ -321,7 +321,8 @@ static void heard_upload_is_no_question(struct kunit *test)
 			add_to(test, 1, seg, 1);
 			KUNIT_EXPECT_EQ(test, q->control_packets, i + 1);
 		}
-		KUNIT_EXPECT_EQ(test, lasack_queue_keyed_flow(q, &seg.key)->received, 2400ULL);
+		KUNIT_EXPECT_EQ(test, lasack_queue_keyed_flow(q, &seg.key, STATION)->received,
+				2400ULL);
 	}
 }
 

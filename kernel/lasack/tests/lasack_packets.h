@@ -81,9 +81,14 @@ static inline void add_to(struct kunit *test, u8 station, struct tcp_segment seg
 }
 
 /* Eight stations, each the end of many flows. */
+static inline u8 station_of(const struct tcp_segment *seg)
+{
+	return be16_to_cpu(seg->key.port[0]) % 8;
+}
+
 static inline void add(struct kunit *test, struct tcp_segment seg, u32 mark)
 {
-	add_to(test, be16_to_cpu(seg.key.port[0]) % 8, seg, mark);
+	add_to(test, station_of(&seg), seg, mark);
 }
 
 /* The mark of what was taken, 0 for nothing. */
@@ -112,16 +117,34 @@ static inline u32 push_out(struct kunit *test)
 	return taken(lasack_queue_push_out(test->priv));
 }
 
+/* The flow with this key, whichever station has it, if it is remembered. */
+static inline struct lasack_flow *known_flow(struct lasack_queue *q, const struct segment_key *key)
+{
+	struct flow_entry *entry;
+	u32 i;
+
+	for (i = 0; i < q->table->size; i++) {
+		entry = flow_table_place(q->table, i);
+		if (entry->in_use && segment_key_equal(&entry->key, key) &&
+		    (entry->busy || !flow_table_is_over(q->table, entry, q->time)))
+			return container_of(entry, struct lasack_flow, entry);
+	}
+	return NULL;
+}
+
 /* The flow of connection @id if it is remembered. */
 static inline struct lasack_flow *known(struct lasack_queue *q, u32 id)
 {
 	struct tcp_segment seg = data(id, 0);
-	u32 hash = flow_table_hash(q->table, &seg.key);
-	struct flow_entry *entry = flow_table_find(q->table, &seg.key, hash);
 
-	if (!entry || (!entry->busy && flow_table_is_over(q->table, entry, q->time)))
-		return NULL;
-	return container_of(entry, struct lasack_flow, entry);
+	return known_flow(q, &seg.key);
+}
+
+/* The packet's flow, a new one of add()'s station if need be. */
+static inline struct lasack_flow *flow_of(struct lasack_queue *q, const struct tcp_segment *seg)
+{
+	return known_flow(q, &seg->key) ?:
+	       lasack_queue_flow(q, seg, 0x020000000000ULL | station_of(seg));
 }
 
 static inline u64 attained(struct kunit *test, u32 id)
@@ -129,7 +152,7 @@ static inline u64 attained(struct kunit *test, u32 id)
 	struct lasack_queue *q = test->priv;
 	struct tcp_segment seg = data(id, 0);
 
-	return lasack_sum_bytes(&q->decay, lasack_queue_flow(q, &seg)->account.sum, q->age);
+	return lasack_sum_bytes(&q->decay, flow_of(q, &seg)->account.sum, q->age);
 }
 
 static inline void set_quantum(struct kunit *test, u32 bytes)

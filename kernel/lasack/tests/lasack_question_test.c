@@ -135,9 +135,9 @@ static void datagrams_ask(struct kunit *test)
 	ping.key.protocol = IPPROTO_ICMP;
 	comes_in(test, ping);
 	add_to(test, 1, ping, 25);
-	KUNIT_EXPECT_FALSE(test, lasack_queue_flow(test->priv, &ping)->solicited);
-	KUNIT_EXPECT_TRUE(test, lasack_queue_flow(test->priv, &asked)->solicited);
-	KUNIT_EXPECT_FALSE(test, lasack_queue_flow(test->priv, &unasked)->solicited);
+	KUNIT_EXPECT_FALSE(test, flow_of(test->priv, &ping)->solicited);
+	KUNIT_EXPECT_TRUE(test, flow_of(test->priv, &asked)->solicited);
+	KUNIT_EXPECT_FALSE(test, flow_of(test->priv, &unasked)->solicited);
 }
 
 /*

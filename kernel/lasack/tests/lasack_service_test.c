@@ -177,7 +177,7 @@ static void service_of_an_ack_includes_pushed_out_ones(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, push_out(test), 1U);
 	KUNIT_EXPECT_EQ(test, push_out(test), 2U);
 	seg = ack(1, 0);
-	flow = lasack_queue_flow(q, &seg);
+	flow = flow_of(q, &seg);
 	KUNIT_EXPECT_EQ(test, lasack_service(flow->head), 6000U);
 	KUNIT_EXPECT_EQ(test, serve(test), 3U);
 	KUNIT_EXPECT_EQ(test, lasack_service(flow->head), 3000U);
@@ -193,7 +193,7 @@ static void service_of_a_forged_ack_is_bounded(struct kunit *test)
 	add(test, ack(1, 0), 1);
 	serve(test);
 	add(test, ack(1, S32_MAX), 2);
-	flow = lasack_queue_flow(q, &seg);
+	flow = flow_of(q, &seg);
 	KUNIT_EXPECT_EQ(test, lasack_service(flow->head), (u32)U16_MAX);
 }
 

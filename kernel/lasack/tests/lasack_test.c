@@ -124,7 +124,7 @@ static void lasack_flow_tells_its_directions(struct kunit *test)
 	add(test, seg, 1);
 	seg.ack_seq = 700;
 	add(test, seg, 2);
-	flow = lasack_queue_flow(q, &seg);
+	flow = flow_of(q, &seg);
 	KUNIT_EXPECT_EQ(test, flow->sent, 0ULL);
 	KUNIT_EXPECT_EQ(test, flow->received, 600ULL);
 	KUNIT_EXPECT_TRUE(test, flow->reversed);

@@ -11,11 +11,11 @@
 #include <linux/module.h>
 #include "lasack/tests/lasack_datagrams.h"
 
-static struct lasack_flow *flow_of(struct lasack_queue *q)
+static struct lasack_flow *upload_of(struct lasack_queue *q)
 {
 	struct tcp_segment seg = datagram(1, 0);
 
-	return lasack_queue_flow(q, &seg);
+	return flow_of(q, &seg);
 }
 
 /*
@@ -85,7 +85,7 @@ static void upload_makes_up_for_no_pause(struct kunit *test)
 
 	told_of_late_packets(test, 2400, 200, &sent);
 	q = test->priv;
-	vars = &lasack_aqm_state(q, flow_of(q))->codel;
+	vars = &lasack_aqm_state(q, upload_of(q))->codel;
 	KUNIT_ASSERT_TRUE(test, vars->dropping);
 	count = vars->count;
 	comes_in(test, datagram(1, 2400));
@@ -119,7 +119,7 @@ static void upload_survives_other_counts(struct kunit *test)
 
 	told_of_late_packets(test, 2400, 200, &sent);
 	q = test->priv;
-	vars = &lasack_aqm_state(q, flow_of(q))->codel;
+	vars = &lasack_aqm_state(q, upload_of(q))->codel;
 	for (i = 0; i < 4; i++) {
 		vars->dropping = i & 1;
 		vars->lastcount = 10000;
@@ -151,7 +151,7 @@ static void upload_judges_by_what_is_recent(struct kunit *test)
 	q->observer = observer;
 	lasack_aqm_set(q->aqm, 100, 1514);
 	add(test, datagram(1, 1000), 1);
-	flow = flow_of(q);
+	flow = upload_of(q);
 	flow->received = (2ULL << 32) + 1;	/* of which 32 bits hold 1 */
 	KUNIT_EXPECT_TRUE(test, lasack_aqm_is_upload(q, flow));
 	lasack_aqm_take(q, flow);

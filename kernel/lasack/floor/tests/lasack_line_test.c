@@ -320,7 +320,7 @@ static void floor_line_leaves_nothing(struct kunit *test)
 static void floor_is_not_inherited(struct kunit *test)
 {
 	struct lasack_queue *q = test->priv;
-	struct tcp_segment syn = data(1, 0);
+	struct tcp_segment syn = data(1, 0), seg = data(1, 1000);
 
 	grow(test, 1);
 	starve(test, 1);
@@ -341,8 +341,9 @@ static void floor_is_not_inherited(struct kunit *test)
 	starve(test, 1);
 	while (serve(test))
 		;
-	add_to(test, 2, data(1, 1000), 1);
-	KUNIT_EXPECT_FALSE(test, known(q, 1)->starved);
+	add_to(test, 2, seg, 1);
+	KUNIT_EXPECT_TRUE(test, lasack_queue_flow(q, &seg, 0x020000000001ULL)->starved);
+	KUNIT_EXPECT_FALSE(test, lasack_queue_flow(q, &seg, 0x020000000002ULL)->starved);
 }
 
 static void stand_up(struct kunit *test, bool by_station)
