@@ -17,8 +17,8 @@
  */
 #include <linux/if_ether.h>
 #include <linux/in.h>
+#include <linux/jhash.h>
 #include <linux/minmax.h>
-#include <linux/siphash.h>
 #include <linux/slab.h>
 #include "lasack/floor/lasack_floor.h"
 #include "lasack/lasack_ack.h"
@@ -117,7 +117,7 @@ static u32 lasack_flow_hash(struct lasack_queue *q, const struct segment_key *ke
 {
 	if (q->owner.station != station) {
 		q->owner.station = station;
-		q->owner.hash = station ? siphash_1u64(station, &q->owner.secret) : 0;
+		q->owner.hash = station ? jhash_2words(station, station >> 32, q->owner.secret) : 0;
 	}
 	return flow_table_hash(q->table, key) ^ q->owner.hash;
 }

@@ -6,7 +6,6 @@
 #define LASACK_STATE_H
 
 #include <linux/minmax.h>
-#include <linux/siphash.h>
 #include "lasack/lasack_flow.h"
 #include "lasack/airtime/lasack_rates.h"
 #include "lasack/lasack_tournament.h"
@@ -68,9 +67,9 @@ struct lasack_queue {
 	u64			memory;		/* truesize of all packets, bytes */
 	struct flow_table	*table;		/* of struct lasack_flow */
 	struct {
-		siphash_key_t	secret;
 		u64		station;	/* where the last packet goes */
 		u32		hash;		/* of that station */
+		u32		secret;
 	} owner;				/* of the flows, see lasack_flow_hash() */
 	struct lasack_stations	*stations;	/* NULL unless by_station or with runs */
 	struct lasack_level	level;		/* of the stations if by_station, or of the flows */
