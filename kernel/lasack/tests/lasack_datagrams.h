@@ -8,8 +8,8 @@
 #include "lasack/tests/lasack_packets.h"
 
 /* Where add() sends the packets of flows 1 and 9, and of flow 2. */
-#define STATION	0x020000000001ULL
-#define OTHER	0x020000000002ULL
+#define STATION	MAC_OF(1)
+#define OTHER	MAC_OF(2)
 
 static inline int observe_test_init(struct kunit *test)
 {

@@ -58,7 +58,7 @@ static void flood_exit(struct kunit *test)
 /* What the packet of a new flow costs: its bucket, and its place in the order. */
 static u64 flood_cost(struct lasack_queue *q, const struct tcp_segment *seg)
 {
-	u32 hash = lasack_flow_hash(q, &seg->key, 0x020000000000ULL | station_of(seg));
+	u32 hash = lasack_flow_hash(q, &seg->key, MAC_OF(station_of(seg)));
 	u32 number = q->table->buckets[hash & q->table->bucket_mask];
 	struct flow_entry *entry;
 	u64 steps = 0;

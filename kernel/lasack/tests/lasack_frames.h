@@ -158,6 +158,26 @@ static inline struct sk_buff *packet_of(struct kunit *test, const struct frame *
 	return skb;
 }
 
+/* Return: half a segment of the station that echoes @stamp, as the stack hands it to netfilter. */
+static inline struct sk_buff *data_in(struct kunit *test, u32 seq, u8 stamp, bool ipv6, u16 other)
+{
+	struct frame f = {
+		.flags = TCPHDR_ACK, .payload = MSS / 2, .back = true, .ipv6 = ipv6, .other = other,
+	};
+	struct sk_buff *skb;
+
+	set_options(&f, timestamps, sizeof(timestamps));
+	f.option[11] = stamp;
+	skb = packet_of(test, &f);
+	skb_reset_mac_header(skb);
+	eth_hdr(skb)->h_source[0] = 2;
+	skb_pull(skb, ETH_HLEN);
+	skb_reset_network_header(skb);
+	((struct tcphdr *)(skb->data + (ipv6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr))))
+		->seq = htonl(seq);
+	return skb;
+}
+
 static inline struct sk_buff *enqueue(struct kunit *test, struct frame f)
 {
 	struct sk_buff *skb = packet_of(test, &f);

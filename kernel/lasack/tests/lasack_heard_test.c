@@ -391,32 +391,20 @@ static void questions_grow_old(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, is_answered(test, STATION));
 }
 
-#if IS_ENABLED(CONFIG_NETFILTER_INGRESS) && IS_ENABLED(CONFIG_CFG80211)
 /* A laptop hears its access point only, which sends what anybody asks. */
 static void questions_to_an_access_point(struct kunit *test)
 {
-	struct net_device *dev = kunit_kzalloc(test, sizeof(*dev), GFP_KERNEL);
-	struct wireless_dev *wdev = kunit_kzalloc(test, sizeof(*wdev), GFP_KERNEL);
 	struct lasack_queue *q;
 
-	KUNIT_ASSERT_NOT_NULL(test, dev);
-	KUNIT_ASSERT_NOT_NULL(test, wdev);
 	begin_hearing(test);
 	q = test->priv;
-	dev->ieee80211_ptr = wdev;
-	q->observer->hook.dev = dev;
-	wdev->iftype = NL80211_IFTYPE_STATION;
+	if (!observe_as(test, q->observer, NL80211_IFTYPE_STATION))
+		kunit_skip(test, "this kernel has no Wi-Fi");
 	ask(test, 1);
 	KUNIT_EXPECT_FALSE(test, is_answered(test, STATION));
-	wdev->iftype = NL80211_IFTYPE_AP;
+	observe_as(test, q->observer, NL80211_IFTYPE_AP);
 	KUNIT_EXPECT_TRUE(test, is_answered(test, STATION));
 }
-#else
-static void questions_to_an_access_point(struct kunit *test)
-{
-	kunit_skip(test, "this kernel has no Wi-Fi");
-}
-#endif
 
 static struct kunit_case lasack_heard_cases[] = {
 	KUNIT_CASE(heard_data_is_charged),

@@ -13,7 +13,6 @@
 #include "lasack/tests/lasack_frames.h"
 
 #define IMPOSTOR	7
-#define IMPOSTOR_MAC	0x020000000007ULL
 
 static int lasack_impostor_test_init(struct kunit *test)
 {
@@ -50,11 +49,11 @@ static void impostor_pays_for_tcp(struct kunit *test)
 	hear_anything(test);
 	add(test, ack(1, 1), 1);
 	add_to(test, IMPOSTOR, ack(1, 1), 2);
-	hear(test, data(1, 100000), IMPOSTOR_MAC);
+	hear(test, data(1, 100000), MAC_OF(IMPOSTOR));
 	add_to(test, IMPOSTOR, ack(1, 1 + 100000), 3);
 	KUNIT_EXPECT_EQ(test, flow_at(q, data(1, 0), STATION)->received, 0ULL);
 	KUNIT_EXPECT_EQ(test, flow_at(q, data(1, 0), STATION)->last_ack[0], 1U);
-	KUNIT_EXPECT_EQ(test, flow_at(q, data(1, 0), IMPOSTOR_MAC)->received, 100000ULL);
+	KUNIT_EXPECT_EQ(test, flow_at(q, data(1, 0), MAC_OF(IMPOSTOR))->received, 100000ULL);
 }
 
 static void impostor_pays_for_datagrams(struct kunit *test)
@@ -63,15 +62,15 @@ static void impostor_pays_for_datagrams(struct kunit *test)
 	struct lasack_queue *q = test->priv;
 
 	add(test, seg, 1);
-	lasack_observer_note(q->observer, &big, IMPOSTOR_MAC);
+	lasack_observer_note(q->observer, &big, MAC_OF(IMPOSTOR));
 	add_to(test, IMPOSTOR, seg, 2);
 	KUNIT_EXPECT_EQ(test, flow_at(q, seg, STATION)->received, 0ULL);
-	KUNIT_EXPECT_EQ(test, flow_at(q, seg, IMPOSTOR_MAC)->received, 60000ULL);
+	KUNIT_EXPECT_EQ(test, flow_at(q, seg, MAC_OF(IMPOSTOR))->received, 60000ULL);
 	serve(test);
 	serve(test);
 	/* Nor does station 1 pay for what goes to the impostor. */
 	KUNIT_EXPECT_EQ(test, flow_at(q, seg, STATION)->sent, 200ULL);
-	KUNIT_EXPECT_EQ(test, flow_at(q, seg, IMPOSTOR_MAC)->sent, 200ULL);
+	KUNIT_EXPECT_EQ(test, flow_at(q, seg, MAC_OF(IMPOSTOR))->sent, 200ULL);
 }
 
 /* Datagrams each way, which go out late. Return: how often station 1 is told to send less. */
@@ -87,7 +86,7 @@ static u32 told_in_a_call(struct kunit *test, bool attacked)
 		kfree_skb(dequeue(test));
 	}
 	for (i = 0; attacked && i < 20; i++) {
-		lasack_observer_note(q->observer, &big, IMPOSTOR_MAC);
+		lasack_observer_note(q->observer, &big, MAC_OF(IMPOSTOR));
 		add_to(test, IMPOSTOR, seg, 2);
 		kfree_skb(dequeue(test));
 	}
@@ -109,22 +108,13 @@ static void impostor_ends_no_call(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, told_in_a_call(test, true), 0U);
 }
 
-/* The station with this last byte of its address sends the nth segment of an upload. */
+/* The station sends half of the nth segment of an upload. */
 static void sends(struct kunit *test, u8 station, u32 n, u8 stamp, u16 upload)
 {
-	struct frame f = { .flags = TCPHDR_ACK, .payload = MSS, .back = true, .other = upload };
+	struct sk_buff *skb = data_in(test, FIRST + n * MSS, stamp, false, upload);
 	struct lasack_queue *q = test->priv;
-	struct sk_buff *skb;
 
-	set_options(&f, timestamps, sizeof(timestamps));
-	f.option[11] = stamp;
-	skb = packet_of(test, &f);
-	skb_reset_mac_header(skb);
-	eth_hdr(skb)->h_source[0] = 2;
 	eth_hdr(skb)->h_source[5] = station;
-	skb_pull(skb, ETH_HLEN);
-	skb_reset_network_header(skb);
-	((struct tcphdr *)(skb->data + sizeof(struct iphdr)))->seq = htonl(FIRST + n * MSS);
 	lasack_observer_hook(q->observer, skb, NULL);
 	kfree_skb(skb);
 }
@@ -218,9 +208,9 @@ static void impostor_stays_apart(struct kunit *test)
 	test->priv = q;
 	KUNIT_EXPECT_EQ(test, q->table->flows, 4U);
 	KUNIT_EXPECT_EQ(test, flow_at(q, seg[0], STATION)->sent, 100ULL);
-	KUNIT_EXPECT_EQ(test, flow_at(q, seg[0], IMPOSTOR_MAC)->sent, 200ULL);
+	KUNIT_EXPECT_EQ(test, flow_at(q, seg[0], MAC_OF(IMPOSTOR))->sent, 200ULL);
 	KUNIT_EXPECT_EQ(test, flow_at(q, seg[1], STATION)->account.packets, 1U);
-	KUNIT_EXPECT_EQ(test, flow_at(q, seg[1], IMPOSTOR_MAC)->account.packets, 2U);
+	KUNIT_EXPECT_EQ(test, flow_at(q, seg[1], MAC_OF(IMPOSTOR))->account.packets, 2U);
 	for (i = 0; i < 3; i++)
 		KUNIT_EXPECT_NE(test, serve(test), 0U);
 	KUNIT_EXPECT_EQ(test, q->table->flows, 4U);

@@ -58,8 +58,7 @@ static void observe_believes_no_other_station(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, attained_by(test, datagram(1, 0)), 0ULL);
 	add_to(test, 7, datagram(1, 40), 2);
 	KUNIT_EXPECT_EQ(test, lasack_queue_flow(q, &seg, STATION)->account.sum, 0ULL);
-	KUNIT_EXPECT_EQ(test, lasack_queue_flow(q, &seg, 0x020000000007ULL)->account.sum,
-			100000ULL);
+	KUNIT_EXPECT_EQ(test, lasack_queue_flow(q, &seg, MAC_OF(7))->account.sum, 100000ULL);
 }
 
 /* The ACKs tell of TCP: counting both would charge it twice. */

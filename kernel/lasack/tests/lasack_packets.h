@@ -35,6 +35,9 @@
 
 #define LASACK_FLOWS	1024
 
+/* The MAC address of the station that add_to() calls by its number. */
+#define MAC_OF(station)	(0x020000000000ULL | (station))
+
 /* A queue of another shape instead of the suite's. */
 static inline struct lasack_queue *lasack_test_reshape(struct kunit *test,
 						       struct lasack_shape shape)
@@ -144,7 +147,7 @@ static inline struct lasack_flow *known(struct lasack_queue *q, u32 id)
 static inline struct lasack_flow *flow_of(struct lasack_queue *q, const struct tcp_segment *seg)
 {
 	return known_flow(q, &seg->key) ?:
-	       lasack_queue_flow(q, seg, 0x020000000000ULL | station_of(seg));
+	       lasack_queue_flow(q, seg, MAC_OF(station_of(seg)));
 }
 
 static inline u64 attained(struct kunit *test, u32 id)
@@ -153,6 +156,25 @@ static inline u64 attained(struct kunit *test, u32 id)
 	struct tcp_segment seg = data(id, 0);
 
 	return lasack_sum_bytes(&q->decay, flow_of(q, &seg)->account.sum, q->age);
+}
+
+/* The observer's device becomes a Wi-Fi device of that kind. Return: whether the kernel has any. */
+static inline bool observe_as(struct kunit *test, struct lasack_observer *observer,
+			      enum nl80211_iftype iftype)
+{
+#if IS_ENABLED(CONFIG_NETFILTER_INGRESS) && IS_ENABLED(CONFIG_CFG80211)
+	struct net_device *dev = kunit_kzalloc(test, sizeof(*dev), GFP_KERNEL);
+	struct wireless_dev *wdev = kunit_kzalloc(test, sizeof(*wdev), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, dev);
+	KUNIT_ASSERT_NOT_NULL(test, wdev);
+	wdev->iftype = iftype;
+	dev->ieee80211_ptr = wdev;
+	observer->hook.dev = dev;
+	return true;
+#else
+	return false;
+#endif
 }
 
 static inline void set_quantum(struct kunit *test, u32 bytes)

@@ -342,8 +342,8 @@ static void floor_is_not_inherited(struct kunit *test)
 	while (serve(test))
 		;
 	add_to(test, 2, seg, 1);
-	KUNIT_EXPECT_TRUE(test, lasack_queue_flow(q, &seg, 0x020000000001ULL)->starved);
-	KUNIT_EXPECT_FALSE(test, lasack_queue_flow(q, &seg, 0x020000000002ULL)->starved);
+	KUNIT_EXPECT_TRUE(test, lasack_queue_flow(q, &seg, MAC_OF(1))->starved);
+	KUNIT_EXPECT_FALSE(test, lasack_queue_flow(q, &seg, MAC_OF(2))->starved);
 }
 
 static void stand_up(struct kunit *test, bool by_station)

@@ -271,26 +271,6 @@ static void echo_counts_uploads(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, told.shared);
 }
 
-/* Return: data of the station that echoes @stamp, as the stack hands it to netfilter. */
-static struct sk_buff *data_in(struct kunit *test, u32 seq, u8 stamp, bool ipv6, u16 other)
-{
-	struct frame f = {
-		.flags = TCPHDR_ACK, .payload = MSS / 2, .back = true, .ipv6 = ipv6, .other = other,
-	};
-	struct sk_buff *skb;
-
-	set_options(&f, timestamps, sizeof(timestamps));
-	f.option[11] = stamp;
-	skb = packet_of(test, &f);
-	skb_reset_mac_header(skb);
-	eth_hdr(skb)->h_source[0] = 2;
-	skb_pull(skb, ETH_HLEN);
-	skb_reset_network_header(skb);
-	((struct tcphdr *)(skb->data + (ipv6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr))))
-		->seq = htonl(seq);
-	return skb;
-}
-
 static void echo_is_read(struct kunit *test)
 {
 	struct lasack_echo_data data;
@@ -405,6 +385,23 @@ static void echo_makes_windows_small(struct kunit *test)
 	q->observer = NULL;
 }
 
+/* What is far from a laptop echoes late, too. */
+static void echo_of_what_is_far(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+
+	lasack_queue_advance(q, ktime_get_ns());
+	q->observer = lasack_observer_alloc();
+	KUNIT_ASSERT_NOT_NULL(test, q->observer);
+	if (observe_as(test, q->observer, NL80211_IFTYPE_STATION)) {
+		KUNIT_EXPECT_EQ(test, window_beside(test, 0, 8, 10), WINDOW);
+		observe_as(test, q->observer, NL80211_IFTYPE_AP);
+		KUNIT_EXPECT_LE(test, window_beside(test, 10, 8, 10) << SCALE, 3 * MSS / 2);
+	}
+	lasack_observer_free(q->observer);
+	q->observer = NULL;
+}
+
 /*
  * The data of two uploads waits in the station until @late more ACKs are sent. Return: how many of
  * 80 packets of a download CoDel drops, which wait for @ms, and up to one step of the clock more.
@@ -476,6 +473,7 @@ static struct kunit_case lasack_echo_cases[] = {
 	KUNIT_CASE(echo_is_read),
 	KUNIT_CASE(echo_of_other_packets),
 	KUNIT_CASE(echo_makes_windows_small),
+	KUNIT_CASE(echo_of_what_is_far),
 	KUNIT_CASE(echo_makes_data_wait_less),
 	{}
 };
