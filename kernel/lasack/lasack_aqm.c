@@ -9,22 +9,23 @@
  *   (RFC 8289), for each flow. If its ACKs will wait in the station, too, it may wait less here.
  * - If it is ACKs that wait, the queue is that of the other end's data. The ACKs allow the sender a
  *   smaller window: lasack_window.c.
+ * - With aggregates both wait for less if the server is near: lasack_near.c.
  * - An ACK gives way to the one behind it, if that says all that it said, as long as the two
  *   acknowledge no more than LASACK_AQM_THINNED. Smaller windows bring more ACKs, and each takes
  *   air. If only the last one were sent, the sender would send all that it may at once.
  * - If an upload is not TCP, what waits are packets that nobody else can read. When CoDel would
  *   drop one of them, it is the other end that is told: lasack_observe.c.
  *
- * An ACK's window is changed only if the packet that accepted the connection was the first of it
- * that came here, or came to another queue (lasack_scale.c), because its scale is only there; if it
- * was not signed (RFC 2385, RFC 5925), and if the ACK is near the position (lasack_ack.c). If the
- * position proves wrong, the scale may be, too.
+ * An ACK's window is changed only if its scale is known (lasack_accept.c) and if the ACK is near the
+ * position (lasack_ack.c). If the position proves wrong, the scale may be, too.
  *
  * Few flows have packets at a time. So there is a state for one flow of four. If a flow needs one,
  * it takes that of a flow that has no packets, going round. That one begins anew when it comes
  * back: CoDel as if none of its packets had been late, its window without a limit.
  */
 #include <linux/bitops.h>
+#include <linux/build_bug.h>
+#include <linux/limits.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/netdevice.h>
@@ -41,8 +42,10 @@
 #include "lasack/lasack_aqm.h"
 #include "lasack/lasack_observe.h"
 #include "lasack/lasack_state.h"
+#include "lasack/window/lasack_near.h"
 #include "lasack/window/lasack_plain.h"
 #include "lasack/window/lasack_scale.h"
+#include "uapi/pkt_sch_lasack.h"
 
 /* Bytes that an ACK acknowledges at most when others gave way to it. */
 #define LASACK_AQM_THINNED	(12U << 10)
@@ -57,6 +60,8 @@
  * What is not TCP need not react, and has a long queue the sooner the longer this is.
  */
 #define LASACK_AQM_INTERVAL_TURNS ((codel_time_t)MS2TIME(1600))
+/* If the server is near, data waits for at least a part of the target. */
+#define LASACK_AQM_NEAR		4
 /* The other end of an upload that is not TCP sends more than so many times what it gets. */
 #define LASACK_AQM_UPLOAD	2
 /* Bytes of both directions, of which the older ones weigh less and less. */
@@ -72,6 +77,9 @@
 #define LASACK_AQM_STATES	64
 /* A state is looked for among so many. If all their flows have packets, one of them loses it. */
 #define LASACK_AQM_TRIES	8
+
+/* A flow knows the number of its state in 16 bits. */
+static_assert(TC_LASACK_FLOWS_MAX / LASACK_AQM_FLOWS < U16_MAX);
 
 /* Return: an AQM that knows no connection, for so many @flows, or NULL: no memory. */
 struct lasack_aqm *lasack_aqm_create(u32 flows)
@@ -123,11 +131,14 @@ void lasack_aqm_set(struct lasack_aqm *aqm, u32 target, u32 mtu)
  * lasack_aqm_set_aggregates() - whether the device sends aggregates
  * @aqm: the AQM
  * @aggregates: it does, or may: TCP's turns are long
- * @half: packets wait for half of the target: it takes more ACKs, which cost little in aggregates
+ * @shorter: packets wait for half of the target, and for less if the server is near: it takes more
+ *           ACKs, which cost little in aggregates
  */
-void lasack_aqm_set_aggregates(struct lasack_aqm *aqm, bool aggregates, bool half)
+void lasack_aqm_set_aggregates(struct lasack_aqm *aqm, bool aggregates, bool shorter)
 {
-	aqm->codel.target = aqm->aim.wait_most >> half;
+	aqm->codel.target = aqm->aim.wait_most >> shorter;
+	aqm->near = shorter ? aqm->codel.target / LASACK_AQM_NEAR : 0;
+	aqm->aim.wait_near = 2 * aqm->near;
 	aqm->codel_tcp.target = aqm->codel.target;
 	aqm->aim.wait = aqm->codel.target;
 	/* An aggregate is made of what waits in a station. */
@@ -137,7 +148,8 @@ void lasack_aqm_set_aggregates(struct lasack_aqm *aqm, bool aggregates, bool hal
 		aqm->codel_tcp.interval = max(aqm->codel.interval, LASACK_AQM_INTERVAL_TURNS);
 }
 
-static struct lasack_aqm_flow *lasack_aqm_of(struct lasack_queue *q, const struct lasack_flow *flow)
+/* What is known of a flow. */
+struct lasack_aqm_flow *lasack_aqm_of(struct lasack_queue *q, const struct lasack_flow *flow)
 {
 	return &q->aqm->flows[lasack_flow_number(q, flow)];
 }
@@ -199,35 +211,6 @@ void lasack_aqm_give_up(struct lasack_queue *q, const struct lasack_flow *flow)
 		lasack_aqm_of(q, flow)->scale.unclear = 1;
 }
 
-/**
- * lasack_aqm_accepted() - a packet that accepts a connection: a SYN with an ACK
- * @q: the queue, with an AQM
- * @flow: the flow, which does not know this packet yet
- * @skb: the packet
- * @seg: what it is
- */
-void lasack_aqm_accepted(struct lasack_queue *q, const struct lasack_flow *flow,
-			 const struct sk_buff *skb, const struct tcp_segment *seg)
-{
-	struct lasack_window_scale *scale = &lasack_aqm_of(q, flow)->scale;
-	u8 option[MAX_TCP_OPTION_SPACE];
-	struct tcphdr _th;
-	const struct tcphdr *th;
-	u32 length;
-
-	th = skb_header_pointer(skb, seg->transport, sizeof(_th), &_th);
-	/* Once more: below an IPv6 jumbogram's header the segments' headers are elsewhere. */
-	if (!th || th->doff < sizeof(*th) / 4)
-		return;
-	length = th->doff * 4 - sizeof(*th);
-	if ((flow->ack_seen && !scale->known) ||
-	    skb_copy_bits(skb, seg->transport + sizeof(*th), option, length))
-		scale->unclear = 1;
-	else
-		lasack_window_open(scale, seg->reversed, lasack_scale_shift(option, length));
-	lasack_scale_note(skb->dev, &seg->key, seg->ack_seq, *scale);
-}
-
 /* Does an ACK of the same kind behind this one say all that it says? */
 static bool lasack_aqm_is_plain(const struct sk_buff *skb, const struct tcp_segment *seg)
 {
@@ -282,6 +265,7 @@ static void lasack_aqm_limit(struct lasack_queue *q, struct lasack_flow *flow,
 	struct lasack_window_ack ack = {
 		.now = q->now >> LASACK_ARRIVAL_SHIFT, .seq = seg->ack_seq, .waited = waited,
 		.behind = flow->last_ack[0] - seg->ack_seq,
+		.trip = lasack_near_unpack(lasack_aqm_of(q, flow)->trip),
 	};
 	struct lasack_aqm_state *state;
 	const struct tcphdr *th;
@@ -376,6 +360,9 @@ static void lasack_aqm_codel(struct lasack_queue *q, struct lasack_flow *flow,
 			return;
 		state = lasack_aqm_take(q, flow);
 	}
+	if (tcp)
+		lasack_near_codel(q->aqm->near, lasack_near_unpack(lasack_aqm_of(q, flow)->trip),
+				  &params);
 	if (tcp && q->observer)
 		lasack_aqm_heed_station(q, flow, &params);
 	/* Below a tag that is in the frame, the network header may be the next tag's. */

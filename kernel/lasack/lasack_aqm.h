@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* No flow's own packets wait for long: see lasack_aqm.c. */
+/* No flow's own packets wait for long: see lasack_aqm.c, and lasack_accept.c. */
 #ifndef LASACK_AQM_H
 #define LASACK_AQM_H
 
@@ -15,7 +15,8 @@ struct tcp_segment;
 
 /* Of every flow, so kept small. */
 struct lasack_aqm_flow {
-	u32				state:24; /* its state's number, counted from 1; 0: none */
+	u32				state:16, /* its state's number, counted from 1; 0: none */
+					trip:8;	  /* to the server and back: lasack_near.c */
 	struct lasack_window_scale	scale;
 };
 
@@ -36,6 +37,7 @@ struct lasack_aqm {
 	struct codel_params	codel_tcp;
 	struct codel_stats	codel_stats;
 	struct lasack_window_aim	aim;
+	codel_time_t		near;		/* the least target for data; 0: all have the same */
 	bool			heeds_stations;	/* whether data waits there for long */
 	struct sk_buff		*discarded;	/* since they were taken; linked by next */
 	u64			thinned;	/* ACKs that gave way to later ones */
@@ -52,6 +54,7 @@ typedef void (*lasack_discard_t)(struct lasack_queue *q, struct lasack_flow *flo
 
 struct lasack_aqm *lasack_aqm_create(u32 flows);
 void lasack_aqm_free(struct lasack_aqm *aqm);
+struct lasack_aqm_flow *lasack_aqm_of(struct lasack_queue *q, const struct lasack_flow *flow);
 void lasack_aqm_set(struct lasack_aqm *aqm, u32 target, u32 mtu);
 void lasack_aqm_set_aggregates(struct lasack_aqm *aqm, bool aggregates, bool half);
 void lasack_aqm_forget(struct lasack_queue *q, const struct lasack_flow *flow);

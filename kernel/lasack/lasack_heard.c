@@ -273,3 +273,25 @@ bool lasack_observer_answer_syn(struct lasack_observer *observer, const struct s
 	WRITE_ONCE(unacked->flow, ~(u32)hash);
 	return true;
 }
+
+/**
+ * lasack_observer_trip() - a connection is accepted: how far is the server?
+ * @observer: the observer
+ * @key: of the flow
+ * @station: where it goes
+ *
+ * Return: the time since the station's SYN, 2^10 ns, to a tick; 0: the station has sent none that
+ * is not answered yet, or what sends SYNs is no station: its own path would be missing.
+ */
+u32 lasack_observer_trip(struct lasack_observer *observer, const struct segment_key *key,
+			 u64 station)
+{
+	u64 hash = lasack_observer_hash(observer, key, station);
+	const struct lasack_unacked *unacked = lasack_observer_at(observer, hash);
+	u32 age = (u32)jiffies - READ_ONCE(unacked->heard);
+
+	if (age >= LASACK_SOLICITED_AGE || READ_ONCE(unacked->flow) != (u32)hash ||
+	    !lasack_observer_has_stations(observer))
+		return 0;
+	return max_t(u64, jiffies64_to_nsecs(age) >> LASACK_ARRIVAL_SHIFT, 1);
+}

@@ -87,6 +87,8 @@ bool lasack_observer_answer(struct lasack_observer *observer, const struct segme
 			    u64 station);
 bool lasack_observer_answer_syn(struct lasack_observer *observer, const struct segment_key *key,
 				u64 station);
+u32 lasack_observer_trip(struct lasack_observer *observer, const struct segment_key *key,
+			 u64 station);
 void lasack_observer_return(struct lasack_observer *observer, const struct segment_key *key,
 			    u64 station, u32 bytes);
 void lasack_observer_slow(struct lasack_observer *observer, const struct segment_key *key,

@@ -249,32 +249,6 @@ static void aqm_keeps_what_says_more(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sent_of(test, like, 5, MSS, &last), 5U);
 }
 
-/* Return: packets sent of 30, one in a tenth of @interval targets. CoDel reads the clock itself. */
-static u32 sent_late(struct kunit *test, struct frame like, u32 interval, u32 *marked)
-{
-	struct lasack_queue *q = test->priv;
-	struct sk_buff *skb;
-	u32 i, sent = 0;
-
-	lasack_queue_advance(q, ktime_get_ns());
-	for (i = 0; i < 30; i++)
-		enqueue(test, like);
-	for (i = 0; i < 60; i++) {
-		msleep(TARGET * interval / 10);
-		lasack_queue_advance(q, ktime_get_ns());
-		skb = dequeue(test);
-		if (!skb)
-			break;
-		sent++;
-		*marked += (((struct iphdr *)(skb->data + ETH_HLEN))->tos & INET_ECN_MASK) ==
-			   INET_ECN_CE;
-		kfree_skb(skb);
-	}
-	return sent;
-}
-
-static const struct frame late_data = { .flags = TCPHDR_ACK, .ack_seq = 1, .payload = MSS };
-
 /* RFC 8289: the first after one interval above the target, then more and more. */
 static void aqm_drops_late_data(struct kunit *test)
 {

@@ -6,7 +6,9 @@
 #define LASACK_TESTS_LASACK_FRAMES_H
 
 #include <kunit/test.h>
+#include <linux/delay.h>
 #include <linux/if_vlan.h>
+#include <linux/ktime.h>
 #include <net/ip6_checksum.h>
 #include "lasack/tests/lasack_packets.h"
 
@@ -250,6 +252,32 @@ static inline u32 lowered(struct kunit *test, struct frame like, u32 from, u32 c
 	}
 	return less;
 }
+
+/* Return: packets sent of 30, one in a tenth of @interval targets. CoDel reads the clock itself. */
+static inline u32 sent_late(struct kunit *test, struct frame like, u32 interval, u32 *marked)
+{
+	struct lasack_queue *q = test->priv;
+	struct sk_buff *skb;
+	u32 i, sent = 0;
+
+	lasack_queue_advance(q, ktime_get_ns());
+	for (i = 0; i < 30; i++)
+		enqueue(test, like);
+	for (i = 0; i < 60; i++) {
+		msleep(TARGET * interval / 10);
+		lasack_queue_advance(q, ktime_get_ns());
+		skb = dequeue(test);
+		if (!skb)
+			break;
+		sent++;
+		*marked += (((struct iphdr *)(skb->data + ETH_HLEN))->tos & INET_ECN_MASK) ==
+			   INET_ECN_CE;
+		kfree_skb(skb);
+	}
+	return sent;
+}
+
+static const struct frame late_data = { .flags = TCPHDR_ACK, .ack_seq = 1, .payload = MSS };
 
 static inline int lasack_aqm_test_init(struct kunit *test)
 {

@@ -38,7 +38,8 @@
  *   segments only (RFC 9293, 3.8.6.2.1), one less: two, as most receivers acknowledge the second.
  * - The target is two thirds of the round trip without the ACKs' wait, but within bounds. What the
  *   air denies a station for a moment, its upload makes up for out of what waits here. If the round
- *   trip is long, new data comes late, so more must wait.
+ *   trip is long, new data comes late, so more must wait. What waits in the station makes it long,
+ *   too. Where lasack_near.c knows how near the receiver is, that counts.
  *
  * Source: S. Pilosof, R. Ramjee, D. Raz, Y. Shavitt, P. Sinha, "Understanding TCP fairness over
  * Wireless LAN", INFOCOM 2003, which sets the window in the ACKs to a share of the access point's
@@ -112,11 +113,16 @@ static u32 lasack_window_excess(const struct lasack_window_aim *aim,
 
 /* A round trip is over. Return: bytes to be added to the limit. */
 static s32 lasack_window_step(const struct lasack_window *w, const struct lasack_window_aim *aim,
-			      u32 now)
+			      const struct lasack_window_ack *ack)
 {
-	u32 trip = max(now - w->since, 1U), mean = div_u64(w->waited, w->acks), target;
+	u32 trip = max(ack->now - w->since, 1U), mean = div_u64(w->waited, w->acks), target;
+	u32 without = trip - min(trip, mean), least = aim->wait;
 
-	target = clamp((trip - min(trip, mean)) / 3 * 2, aim->wait, aim->wait_most);
+	if (aim->wait_near && ack->trip) {
+		without = min(without, ack->trip);
+		least = aim->wait_near;
+	}
+	target = clamp(without / 3 * 2, least, aim->wait_most);
 	if (mean > target)
 		return -(s32)(lasack_window_part(w->limit, mean - target, trip) / 2);
 	if (mean < target / 4)
@@ -182,7 +188,7 @@ static void lasack_window_adjust(struct lasack_window *w, const struct lasack_wi
 		w->waited += ack->waited;
 		w->acks += w->acks < U32_MAX;
 		if ((s32)(w->until - ack->seq) <= 0)
-			step = lasack_window_step(w, aim, ack->now);
+			step = lasack_window_step(w, aim, ack);
 		else if (lasack_window_is_late(w, aim, ack->now))
 			step = -(s32)lasack_window_excess(aim, ack);
 		else

@@ -29,6 +29,7 @@ struct lasack_window {
 struct lasack_window_aim {
 	u32	wait;		/* ACKs are to wait for 2/3 of a round trip, but at least ... */
 	u32	wait_most;	/* ... and at most */
+	u32	wait_near;	/* at least if the other end is near; 0: as above */
 	u32	window;		/* bytes: the least, but for the sake of a station */
 };
 
@@ -48,6 +49,7 @@ struct lasack_window_ack {
 	u32	seq;		/* up to which it acknowledges */
 	u32	waited;		/* how long the oldest ACK that it speaks for has waited */
 	u32	behind;		/* bytes that ACKs behind it acknowledge */
+	u32	trip;		/* to the receiver and back, without the air; 0: not known */
 	u16	window;		/* that the receiver tells, in units of 2^shift bytes */
 	u8	shift;
 	struct lasack_window_station station;

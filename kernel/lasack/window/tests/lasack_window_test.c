@@ -24,6 +24,7 @@ struct upload {
 	u32	advertised;		/* by the receiver, bytes */
 	u32	rate;			/* bytes of ACKs served in a ms */
 	u32	path;			/* ms from an ACK's departure to the next one's arrival */
+	u32	trip;			/* to the receiver and back, ms; 0: not known */
 	u32	arrives[SEGMENTS];	/* when the ACK of this segment joins the queue, ms */
 	u32	sent, acked;		/* segments */
 	u32	may;			/* bytes from the beginning */
@@ -63,7 +64,7 @@ static void upload_ack(struct kunit *test, struct upload *u, u32 now)
 		behind += SEGMENT;
 	ack = u->acked * SEGMENT;
 	allowed = lasack_window_serve(&u->w, &u->aim, &(struct lasack_window_ack) {
-		.now = now, .seq = ack, .waited = u->waited, .behind = behind,
+		.now = now, .seq = ack, .waited = u->waited, .behind = behind, .trip = u->trip,
 		.window = u->advertised >> SHIFT, .shift = SHIFT,
 	}) << SHIFT;
 	KUNIT_EXPECT_LE(test, allowed, u->advertised);
@@ -116,12 +117,16 @@ static void window_meets_the_target(struct kunit *test)
 
 /*
  * With 1.3 to 8 Mb/s. The ACKs wait two thirds as long as the path takes, but 50 to 100 ms: a tenth
- * more or less, and two segments, which is how finely windows can be set.
+ * more or less, and two segments, which is how finely windows can be set. If it is known how far
+ * the receiver is, that is the path, and the least is 25 ms.
  */
 static void window_waits_for_the_path(struct kunit *test)
 {
 	static const u32 rates[] = { 160, 400, 1000 };
-	static const struct { u32 path, wait; } cases[] = { { 20, 50 }, { 120, 80 }, { 160, 100 } };
+	static const struct { u32 path, trip, wait; } cases[] = {
+		{ 20, 0, 50 }, { 120, 0, 80 }, { 160, 0, 100 },
+		{ 20, 2, 25 }, { 120, 20, 25 }, { 120, 60, 40 }, { 120, 200, 80 }, { 160, 160, 100 },
+	};
 	struct upload *u;
 	u32 i, j, close;
 
@@ -129,12 +134,16 @@ static void window_waits_for_the_path(struct kunit *test)
 		for (j = 0; j < ARRAY_SIZE(cases); j++) {
 			u = upload_begin(test, rates[i], cases[j].path);
 			u->aim.wait = 50;
+			u->aim.wait_near = 25;
+			u->trip = cases[j].trip;
 			upload_run(test, u, 0, 20000);
 			close = cases[j].wait / 10 + 2 * SEGMENT / rates[i];
 			KUNIT_EXPECT_LE_MSG(test, u->waited, cases[j].wait + close,
-					    "%u bytes/ms, %u ms", rates[i], cases[j].path);
+					    "%u bytes/ms, %u and %u ms", rates[i], cases[j].path,
+					    cases[j].trip);
 			KUNIT_EXPECT_GE_MSG(test, u->waited + close, cases[j].wait,
-					    "%u bytes/ms, %u ms", rates[i], cases[j].path);
+					    "%u bytes/ms, %u and %u ms", rates[i], cases[j].path,
+					    cases[j].trip);
 		}
 	}
 }

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How long packets wait where aggregates are sent, if the server is near.
+ *
+ * Principle: what waits here is what goes out until a sender that was told to send less, or lost
+ * something, sends as much again. That takes it some round trips. So behind a long path packets
+ * must wait for long, or the connection gets less than its share. Behind a short one they need not.
+ *
+ * The round trip is the time from the station's SYN to its answer: to the server and back. It has
+ * neither what waits here nor the air. Where it is not known, because the server began the
+ * connection or the SYN was not seen, the server counts as far.
+ *
+ * - Data: CoDel's target is a third of it. CoDel's interval is so many targets that for the longest
+ *   target it is the time which TCP needs there: lasack_aqm.c.
+ * - ACKs: two thirds of it, as lasack_window.c has it, but not of what it measures itself. In that
+ *   is also what waits in the station.
+ *
+ * Both have a least value, for the air may deny a station its turn for so long. The ACKs' is twice
+ * as long, as their sender is behind the air.
+ */
+#include <linux/limits.h>
+#include <linux/minmax.h>
+#include "lasack/window/lasack_near.h"
+
+#define LASACK_NEAR_SHIFT	11	/* 2^21 ns */
+#define LASACK_NEAR_INTERVAL	32U	/* targets */
+
+/* Return: a round trip, 2^10 ns, in eight bits, about 2 ms each, rounded up; 0 is not known. */
+u8 lasack_near_pack(u32 trip)
+{
+	return trip ? min((trip >> LASACK_NEAR_SHIFT) + 1, (u32)U8_MAX) : 0;
+}
+
+/* Return: a round trip in units of 2^10 ns, or 0: not known. */
+u32 lasack_near_unpack(u8 packed)
+{
+	return (u32)packed << LASACK_NEAR_SHIFT;
+}
+
+/**
+ * lasack_near_codel() - how long a connection's data may wait
+ * @least: how long it waits at least, 2^10 ns; 0: as if every server were far
+ * @trip: to the server and back, 2^10 ns; 0: not known
+ * @params: as if the server were far; changed if it is near
+ */
+void lasack_near_codel(codel_time_t least, u32 trip, struct codel_params *params)
+{
+	if (!least || !trip || trip / 3 >= params->target)
+		return;
+	params->target = max(trip / 3, least);
+	params->interval = LASACK_NEAR_INTERVAL * params->target;
+}
