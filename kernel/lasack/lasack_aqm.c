@@ -16,8 +16,8 @@
  * - If an upload is not TCP, what waits are packets that nobody else can read. When CoDel would
  *   drop one of them, it is the other end that is told: lasack_observe.c.
  *
- * An ACK's window is changed only if its scale is known (lasack_accept.c) and if the ACK is near the
- * position (lasack_ack.c). If the position proves wrong, the scale may be, too.
+ * An ACK's window is changed only if its scale is known (lasack_accept.c), and if the ACK is near
+ * the position (lasack_ack.c). If the position proves wrong, the scale may be, too.
  *
  * Few flows have packets at a time. So there is a state for one flow of four. If a flow needs one,
  * it takes that of a flow that has no packets, going round. That one begins anew when it comes

@@ -37,7 +37,7 @@ struct lasack_aqm {
 	struct codel_params	codel_tcp;
 	struct codel_stats	codel_stats;
 	struct lasack_window_aim	aim;
-	codel_time_t		near;		/* the least target for data; 0: all have the same */
+	codel_time_t		near;		/* the least target of data; 0: there is but one */
 	bool			heeds_stations;	/* whether data waits there for long */
 	struct sk_buff		*discarded;	/* since they were taken; linked by next */
 	u64			thinned;	/* ACKs that gave way to later ones */

@@ -23,8 +23,8 @@ static u32 ms_of(codel_time_t time)
 static void near_is_a_third(struct kunit *test)
 {
 	static const struct { u32 trip, target, interval; } cases[] = {
-		{ 0, 50, 1600 }, { 1, 12, 384 }, { 20, 12, 384 }, { 60, 20, 640 }, { 120, 40, 1280 },
-		{ 151, 50, 1600 }, { 1000, 50, 1600 },
+		{ 0, 50, 1600 }, { 1, 12, 384 }, { 20, 12, 384 }, { 60, 20, 640 },
+		{ 120, 40, 1280 }, { 151, 50, 1600 }, { 1000, 50, 1600 },
 	};
 	const struct codel_params far = { .target = MS2TIME(50), .interval = MS2TIME(1600) };
 	struct codel_params p;

@@ -125,7 +125,8 @@ static void window_waits_for_the_path(struct kunit *test)
 	static const u32 rates[] = { 160, 400, 1000 };
 	static const struct { u32 path, trip, wait; } cases[] = {
 		{ 20, 0, 50 }, { 120, 0, 80 }, { 160, 0, 100 },
-		{ 20, 2, 25 }, { 120, 20, 25 }, { 120, 60, 40 }, { 120, 200, 80 }, { 160, 160, 100 },
+		{ 20, 2, 25 }, { 120, 20, 25 }, { 120, 60, 40 }, { 120, 200, 80 },
+		{ 160, 160, 100 },
 	};
 	struct upload *u;
 	u32 i, j, close;
