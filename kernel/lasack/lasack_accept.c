@@ -2,10 +2,10 @@
 /*
  * What the AQM learns from the packet that accepts a connection, a SYN with an ACK.
  *
- * Principle: two things are only there. One is the scale of the receiver's windows. It is used if
- * this packet is the first one of the connection that comes here, or comes to another queue
- * (lasack_scale.c), and if it is not signed (RFC 2385, RFC 5925). The other is how far the server
- * is: the packet answers a SYN that came in from the station (lasack_near.c).
+ * Principle: only this packet tells two things. One is the scale of the receiver's windows. It is
+ * used if no other packet of the connection came before, and if the packet is not signed (RFC 2385,
+ * RFC 5925). It may also have come to another queue: lasack_scale.c. The other is how far the
+ * server is, as the packet answers a SYN that came in from the station: lasack_near.c.
  */
 #include <linux/skbuff.h>
 #include <linux/tcp.h>
@@ -17,7 +17,7 @@
 #include "lasack/window/lasack_near.h"
 #include "lasack/window/lasack_scale.h"
 
-/* If the packet comes again, that is no round trip. */
+/* If the packet comes again soon, that is no round trip. */
 static void lasack_accept_note_trip(struct lasack_queue *q, const struct lasack_flow *flow,
 				    const struct segment_key *key, u64 station)
 {

@@ -56,8 +56,9 @@
 /* What RFC 8289, 4.3 has for the Internet. */
 #define LASACK_AQM_INTERVAL_USUAL ((codel_time_t)MS2TIME(100))
 /*
- * Of TCP at least so long with aggregates: its two directions take turns, of half a second each.
- * What is not TCP need not react, and has a long queue the sooner the longer this is.
+ * Of TCP at least so long with aggregates, if the server is far: its two directions take turns, of
+ * half a second each. What is not TCP need not react, and has a long queue the sooner the longer
+ * this is.
  */
 #define LASACK_AQM_INTERVAL_TURNS ((codel_time_t)MS2TIME(1600))
 /* If the server is near, data waits for at least a part of the target. */
@@ -209,6 +210,7 @@ void lasack_aqm_give_up(struct lasack_queue *q, const struct lasack_flow *flow)
 		lasack_aqm_forget(q, flow);
 	else
 		lasack_aqm_of(q, flow)->scale.unclear = 1;
+	lasack_aqm_of(q, flow)->trip = 0;
 }
 
 /* Does an ACK of the same kind behind this one say all that it says? */

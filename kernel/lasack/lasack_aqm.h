@@ -56,7 +56,7 @@ struct lasack_aqm *lasack_aqm_create(u32 flows);
 void lasack_aqm_free(struct lasack_aqm *aqm);
 struct lasack_aqm_flow *lasack_aqm_of(struct lasack_queue *q, const struct lasack_flow *flow);
 void lasack_aqm_set(struct lasack_aqm *aqm, u32 target, u32 mtu);
-void lasack_aqm_set_aggregates(struct lasack_aqm *aqm, bool aggregates, bool half);
+void lasack_aqm_set_aggregates(struct lasack_aqm *aqm, bool aggregates, bool shorter);
 void lasack_aqm_forget(struct lasack_queue *q, const struct lasack_flow *flow);
 void lasack_aqm_give_up(struct lasack_queue *q, const struct lasack_flow *flow);
 void lasack_aqm_accepted(struct lasack_queue *q, const struct lasack_flow *flow,

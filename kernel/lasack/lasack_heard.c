@@ -94,6 +94,17 @@ static void lasack_unacked_add(struct lasack_unacked *unacked, u32 bytes)
 		atomic_add(min_t(u32, bytes, LASACK_UNACKED_MOST), &unacked->bytes);
 }
 
+/* The station begins a connection. If it asks again, the first time counts. */
+static void lasack_unacked_ask(struct lasack_unacked *unacked, u32 flow)
+{
+	u32 now = jiffies;
+
+	if (READ_ONCE(unacked->flow) != flow ||
+	    now - READ_ONCE(unacked->asked) >= LASACK_SOLICITED_AGE)
+		WRITE_ONCE(unacked->asked, now);
+	WRITE_ONCE(unacked->flow, flow);
+}
+
 static struct lasack_echo *lasack_observer_echo(struct lasack_observer *observer, u64 hash)
 {
 	return &observer->echoes[hash_64(hash, LASACK_ECHO_BITS)];
@@ -108,7 +119,7 @@ static void lasack_observer_heard(struct lasack_observer *observer, const struct
 
 	lasack_unacked_add(unacked, seg->payload);
 	if (seg->syn && !seg->ack) {
-		WRITE_ONCE(unacked->flow, hash);
+		lasack_unacked_ask(unacked, hash);
 		lasack_echo_end(lasack_observer_echo(observer, hash), hash);
 	}
 	if (data)
@@ -280,15 +291,16 @@ bool lasack_observer_answer_syn(struct lasack_observer *observer, const struct s
  * @key: of the flow
  * @station: where it goes
  *
- * Return: the time since the station's SYN, 2^10 ns, to a tick; 0: the station has sent none that
- * is not answered yet, or what sends SYNs is no station: its own path would be missing.
+ * Who sends SYNs to a laptop is not known, only its access point. So nothing is told there.
+ *
+ * Return: the time since the station's SYN, 2^10 ns, to a tick; 0: it is not known.
  */
 u32 lasack_observer_trip(struct lasack_observer *observer, const struct segment_key *key,
 			 u64 station)
 {
 	u64 hash = lasack_observer_hash(observer, key, station);
 	const struct lasack_unacked *unacked = lasack_observer_at(observer, hash);
-	u32 age = (u32)jiffies - READ_ONCE(unacked->heard);
+	u32 age = (u32)jiffies - READ_ONCE(unacked->asked);
 
 	if (age >= LASACK_SOLICITED_AGE || READ_ONCE(unacked->flow) != (u32)hash ||
 	    !lasack_observer_has_stations(observer))

@@ -36,6 +36,7 @@ struct lasack_unacked {
 	atomic_t	bytes;
 	u32		heard;	/* when the last ones came, or a SYN: jiffies */
 	u32		flow;	/* whose SYN it was: a hash */
+	u32		asked;	/* when that SYN came: jiffies */
 };
 
 /* Of all packets that came in. */

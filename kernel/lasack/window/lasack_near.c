@@ -6,12 +6,12 @@
  * something, sends as much again. That takes it some round trips. So behind a long path packets
  * must wait for long, or the connection gets less than its share. Behind a short one they need not.
  *
- * The round trip is the time from the station's SYN to its answer: to the server and back. It has
- * neither what waits here nor the air. Where it is not known, because the server began the
+ * The round trip is the time from the station's SYN to its answer: to the server and back. It
+ * contains neither what waits here nor the air. Where it is not known, because the server began the
  * connection or the SYN was not seen, the server counts as far.
  *
- * - Data: CoDel's target is a third of it. CoDel's interval is so many targets that for the longest
- *   target it is the time which TCP needs there: lasack_aqm.c.
+ * - Data: CoDel's target is a third of it. CoDel's interval is 32 targets: 1.6 s with the longest
+ *   one, 50 ms, as for far servers (lasack_aqm.c).
  * - ACKs: two thirds of it, as lasack_window.c has it, but not of what it measures itself. In that
  *   is also what waits in the station.
  *
@@ -25,7 +25,7 @@
 #define LASACK_NEAR_SHIFT	11	/* 2^21 ns */
 #define LASACK_NEAR_INTERVAL	32U	/* targets */
 
-/* Return: a round trip, 2^10 ns, in eight bits, about 2 ms each, rounded up; 0 is not known. */
+/* Return: a round trip, 2^10 ns, in eight bits, about 2 ms each, to the next; 0 is not known. */
 u8 lasack_near_pack(u32 trip)
 {
 	return trip ? min((trip >> LASACK_NEAR_SHIFT) + 1, (u32)U8_MAX) : 0;
