@@ -325,7 +325,7 @@ static struct kunit_case lasack_books_cases[] = {
 static struct kunit_suite lasack_books_suite = {
 	.name = "lasack_books",
 	.init = lasack_test_init,
-	.exit = observe_test_exit,
+	.exit = lasack_test_exit,
 	.test_cases = lasack_books_cases,
 };
 

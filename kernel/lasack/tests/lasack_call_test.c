@@ -490,7 +490,7 @@ static struct kunit_case lasack_call_test_cases[] = {
 static struct kunit_suite lasack_call_test_suite = {
 	.name = "lasack_call",
 	.init = call_test_init,
-	.exit = observe_test_exit,
+	.exit = lasack_test_exit,
 	.test_cases = lasack_call_test_cases,
 };
 

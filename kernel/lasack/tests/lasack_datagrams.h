@@ -23,14 +23,6 @@ static inline int observe_test_init(struct kunit *test)
 	return 0;
 }
 
-static inline void observe_test_exit(struct kunit *test)
-{
-	struct lasack_queue *q = test->priv;
-
-	lasack_observer_free(q->observer);
-	lasack_test_exit(test);
-}
-
 /* Another queue, which has not heard anything yet, with a floor of @percent, or 0. */
 static inline struct lasack_queue *begin_hearing_with(struct kunit *test, u32 percent)
 {

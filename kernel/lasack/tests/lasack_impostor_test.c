@@ -228,7 +228,7 @@ static struct kunit_case lasack_impostor_test_cases[] = {
 static struct kunit_suite lasack_impostor_test_suite = {
 	.name = "lasack_impostor",
 	.init = lasack_impostor_test_init,
-	.exit = observe_test_exit,
+	.exit = lasack_test_exit,
 	.test_cases = lasack_impostor_test_cases,
 };
 

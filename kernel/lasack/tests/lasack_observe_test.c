@@ -310,7 +310,7 @@ static struct kunit_case lasack_observe_cases[] = {
 static struct kunit_suite lasack_observe_suite = {
 	.name		= "lasack_observe",
 	.init		= observe_test_init,
-	.exit		= observe_test_exit,
+	.exit		= lasack_test_exit,
 	.test_cases	= lasack_observe_cases,
 };
 

@@ -193,7 +193,7 @@ static struct kunit_case lasack_question_test_cases[] = {
 static struct kunit_suite lasack_question_test_suite = {
 	.name = "lasack_question",
 	.init = observe_test_init,
-	.exit = observe_test_exit,
+	.exit = lasack_test_exit,
 	.test_cases = lasack_question_test_cases,
 };
 

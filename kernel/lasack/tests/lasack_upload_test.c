@@ -259,7 +259,7 @@ static struct kunit_case lasack_upload_cases[] = {
 static struct kunit_suite lasack_upload_suite = {
 	.name		= "lasack_upload",
 	.init		= observe_test_init,
-	.exit		= observe_test_exit,
+	.exit		= lasack_test_exit,
 	.test_cases	= lasack_upload_cases,
 };
 
