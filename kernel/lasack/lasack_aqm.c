@@ -9,7 +9,7 @@
  *   (RFC 8289), for each flow. If its ACKs will wait in the station, too, it may wait less here.
  * - If it is ACKs that wait, the queue is that of the other end's data. The ACKs allow the sender a
  *   smaller window: lasack_window.c.
- * - With aggregates both wait for less if the server is near: lasack_near.c.
+ * - They wait for less if the server is near: lasack_near.c.
  * - An ACK gives way to the one behind it, if that says all that it said, as long as the two
  *   acknowledge no more than LASACK_AQM_THINNED. Smaller windows bring more ACKs, and each takes
  *   air. If only the last one were sent, the sender would send all that it may at once.
@@ -61,8 +61,6 @@
  * this is.
  */
 #define LASACK_AQM_INTERVAL_TURNS ((codel_time_t)MS2TIME(1600))
-/* If the server is near, data waits for at least a part of the target. */
-#define LASACK_AQM_NEAR		4
 /* The other end of an upload that is not TCP sends more than so many times what it gets. */
 #define LASACK_AQM_UPLOAD	2
 /* Bytes of both directions, of which the older ones weigh less and less. */
@@ -132,14 +130,18 @@ void lasack_aqm_set(struct lasack_aqm *aqm, u32 target, u32 mtu)
  * lasack_aqm_set_aggregates() - whether the device sends aggregates
  * @aqm: the AQM
  * @aggregates: it does, or may: TCP's turns are long
- * @shorter: packets wait for half of the target, and for less if the server is near: it takes more
- *           ACKs, which cost little in aggregates
+ * @automatic: with aggregates packets wait for half of the target, as more ACKs cost little in them;
+ *             and for less if the server is near
  */
-void lasack_aqm_set_aggregates(struct lasack_aqm *aqm, bool aggregates, bool shorter)
+void lasack_aqm_set_aggregates(struct lasack_aqm *aqm, bool aggregates, bool automatic)
 {
+	bool shorter = aggregates && automatic;
+
 	aqm->codel.target = aqm->aim.wait_most >> shorter;
-	aqm->near = shorter ? aqm->codel.target / LASACK_AQM_NEAR : 0;
-	aqm->aim.wait_near = 2 * aqm->near;
+	aqm->near.least = 0;
+	if (automatic)
+		lasack_near_set(&aqm->near, aqm->codel.target, aggregates);
+	aqm->aim.wait_near = shorter ? 2 * aqm->near.least : 0;
 	aqm->codel_tcp.target = aqm->codel.target;
 	aqm->aim.wait = aqm->codel.target;
 	/* An aggregate is made of what waits in a station. */
@@ -363,7 +365,7 @@ static void lasack_aqm_codel(struct lasack_queue *q, struct lasack_flow *flow,
 		state = lasack_aqm_take(q, flow);
 	}
 	if (tcp)
-		lasack_near_codel(q->aqm->near, lasack_near_unpack(lasack_aqm_of(q, flow)->trip),
+		lasack_near_codel(&q->aqm->near, lasack_near_unpack(lasack_aqm_of(q, flow)->trip),
 				  &params);
 	if (tcp && q->observer)
 		lasack_aqm_heed_station(q, flow, &params);

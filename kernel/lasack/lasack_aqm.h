@@ -7,6 +7,7 @@
 #include <linux/types.h>
 #include <net/codel.h>
 #include "lasack/lasack_flow.h"
+#include "lasack/window/lasack_near.h"
 #include "lasack/window/lasack_window.h"
 
 struct lasack_queue;
@@ -37,7 +38,7 @@ struct lasack_aqm {
 	struct codel_params	codel_tcp;
 	struct codel_stats	codel_stats;
 	struct lasack_window_aim	aim;
-	codel_time_t		near;		/* the least target of data; 0: there is but one */
+	struct lasack_near	near;		/* data of TCP */
 	bool			heeds_stations;	/* whether data waits there for long */
 	struct sk_buff		*discarded;	/* since they were taken; linked by next */
 	u64			thinned;	/* ACKs that gave way to later ones */
@@ -56,7 +57,7 @@ struct lasack_aqm *lasack_aqm_create(u32 flows);
 void lasack_aqm_free(struct lasack_aqm *aqm);
 struct lasack_aqm_flow *lasack_aqm_of(struct lasack_queue *q, const struct lasack_flow *flow);
 void lasack_aqm_set(struct lasack_aqm *aqm, u32 target, u32 mtu);
-void lasack_aqm_set_aggregates(struct lasack_aqm *aqm, bool aggregates, bool shorter);
+void lasack_aqm_set_aggregates(struct lasack_aqm *aqm, bool aggregates, bool automatic);
 void lasack_aqm_forget(struct lasack_queue *q, const struct lasack_flow *flow);
 void lasack_aqm_give_up(struct lasack_queue *q, const struct lasack_flow *flow);
 void lasack_aqm_accepted(struct lasack_queue *q, const struct lasack_flow *flow,

@@ -214,7 +214,7 @@ static struct sk_buff *lasack_choose(struct Qdisc *sch)
 		lasack_queue_set_quantum(queue, q->rates ? run : 0);
 	if (queue->aqm && q->config.inflight == TC_INFLIGHT_AUTO)
 		lasack_aqm_set_aggregates(queue->aqm, run,
-					  run && q->config.target == TC_LASACK_TARGET_AUTO);
+					  q->config.target == TC_LASACK_TARGET_AUTO);
 	if (unlikely(queue->aqm && queue->aqm->discarded)) {
 		lasack_discard(sch, queue->aqm->discarded);
 		queue->aqm->discarded = NULL;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How long packets wait where aggregates are sent, if the server is near.
+ * How long packets wait if the server is near.
  *
  * Principle: what waits here is what goes out until a sender that was told to send less, or lost
  * something, sends as much again. That takes it some round trips. So behind a long path packets
@@ -10,20 +10,22 @@
  * contains neither what waits here nor the air. Where it is not known, because the server began the
  * connection or the SYN was not seen, the server counts as far.
  *
- * - Data: CoDel's target is a third of it. CoDel's interval is 32 targets: 1.6 s with the longest
- *   one, 50 ms, as for far servers (lasack_aqm.c).
+ * - Data: with aggregates CoDel's target is a third of it, else two thirds. CoDel's interval is as
+ *   many targets as for far servers (lasack_aqm.c): 32, which is 1.6 s with the longest, 50 ms; or
+ *   three, 0.3 s with 100 ms.
  * - ACKs: two thirds of it, as lasack_window.c has it, but not of what it measures itself. In that
- *   is also what waits in the station.
+ *   is also what waits in the station. This is so only with aggregates. Smaller windows bring more
+ *   ACKs. Where each is sent alone, they would cost too much of the air.
  *
  * Both have a least value, for the air may deny a station its turn for so long. The ACKs' is twice
- * as long, as their sender is behind the air.
+ * as long, as their sender is behind the air. Data without aggregates waits for half of the target
+ * at least. Each packet that is dropped brings ACKs, too.
  */
 #include <linux/limits.h>
 #include <linux/minmax.h>
 #include "lasack/window/lasack_near.h"
 
 #define LASACK_NEAR_SHIFT	11	/* 2^21 ns */
-#define LASACK_NEAR_INTERVAL	32U	/* targets */
 
 /* Return: a round trip, 2^10 ns, in eight bits, about 2 ms each, to the next; 0 is not known. */
 u8 lasack_near_pack(u32 trip)
@@ -38,15 +40,30 @@ u32 lasack_near_unpack(u8 packed)
 }
 
 /**
+ * lasack_near_set() - how long data waits for near servers
+ * @near: that
+ * @target: how long it waits for far ones, 2^10 ns
+ * @aggregates: the device sends them
+ */
+void lasack_near_set(struct lasack_near *near, codel_time_t target, bool aggregates)
+{
+	near->least = target / (aggregates ? 4 : 2);
+	near->thirds = aggregates ? 1 : 2;
+	near->interval = aggregates ? 32 : 3;
+}
+
+/**
  * lasack_near_codel() - how long a connection's data may wait
- * @least: how long it waits at least, 2^10 ns; 0: as if every server were far
+ * @near: for near servers
  * @trip: to the server and back, 2^10 ns; 0: not known
  * @params: as if the server were far; changed if it is near
  */
-void lasack_near_codel(codel_time_t least, u32 trip, struct codel_params *params)
+void lasack_near_codel(const struct lasack_near *near, u32 trip, struct codel_params *params)
 {
-	if (!least || !trip || trip / 3 >= params->target)
+	u32 target = trip / 3 * near->thirds;
+
+	if (!near->least || !trip || target >= params->target)
 		return;
-	params->target = max(trip / 3, least);
-	params->interval = LASACK_NEAR_INTERVAL * params->target;
+	params->target = max(target, near->least);
+	params->interval = near->interval * params->target;
 }

@@ -378,9 +378,9 @@ static void echo_makes_windows_small(struct kunit *test)
 	lasack_queue_advance(q, ktime_get_ns());
 	q->observer = lasack_observer_alloc();
 	KUNIT_ASSERT_NOT_NULL(test, q->observer);
-	KUNIT_EXPECT_EQ(test, window_beside(test, 0, 1, 10), WINDOW);
+	KUNIT_EXPECT_EQ(test, window_beside(test, 0, 1, 6), WINDOW);
 	KUNIT_EXPECT_EQ(test, window_beside(test, 10, 8, 0), WINDOW);
-	KUNIT_EXPECT_LE(test, window_beside(test, 20, 8, 10) << SCALE, 3 * MSS / 2);
+	KUNIT_EXPECT_LE(test, window_beside(test, 20, 8, 6) << SCALE, 3 * MSS / 2);
 }
 
 /* What is far from a laptop echoes late, too. */
@@ -392,9 +392,9 @@ static void echo_of_what_is_far(struct kunit *test)
 	q->observer = lasack_observer_alloc();
 	KUNIT_ASSERT_NOT_NULL(test, q->observer);
 	observe_as(test, q->observer, NL80211_IFTYPE_STATION);
-	KUNIT_EXPECT_EQ(test, window_beside(test, 0, 8, 10), WINDOW);
+	KUNIT_EXPECT_EQ(test, window_beside(test, 0, 8, 6), WINDOW);
 	observe_as(test, q->observer, NL80211_IFTYPE_AP);
-	KUNIT_EXPECT_LE(test, window_beside(test, 10, 8, 10) << SCALE, 3 * MSS / 2);
+	KUNIT_EXPECT_LE(test, window_beside(test, 10, 8, 6) << SCALE, 3 * MSS / 2);
 }
 
 /*

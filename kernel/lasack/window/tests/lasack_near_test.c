@@ -23,24 +23,38 @@ static u32 ms_of(codel_time_t time)
 	return div_u64(((u64)time << CODEL_SHIFT) + NSEC_PER_MSEC / 2, NSEC_PER_MSEC);
 }
 
-static void near_is_a_third(struct kunit *test)
+static void near_is_a_part(struct kunit *test)
 {
-	static const struct { u32 trip, target, interval; } cases[] = {
-		{ 0, 50, 1600 }, { 1, 12, 384 }, { 20, 12, 384 }, { 60, 20, 640 },
-		{ 120, 40, 1280 }, { 151, 50, 1600 }, { 1000, 50, 1600 },
+	static const struct { bool aggregates; u32 trip, target, interval; } cases[] = {
+		{ true, 0, 50, 1600 }, { true, 1, 12, 384 }, { true, 20, 12, 384 },
+		{ true, 60, 20, 640 }, { true, 120, 40, 1280 }, { true, 151, 50, 1600 },
+		{ true, 1000, 50, 1600 },
+		{ false, 0, 100, 300 }, { false, 1, 50, 150 }, { false, 60, 50, 150 },
+		{ false, 120, 80, 240 }, { false, 151, 100, 300 }, { false, 1000, 100, 300 },
 	};
-	const struct codel_params far = { .target = MS2TIME(50), .interval = MS2TIME(1600) };
-	struct codel_params p;
+	const struct lasack_near none = { .thirds = 1, .interval = 32 };
+	struct codel_params far, p;
+	struct lasack_near near;
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		if (cases[i].aggregates) {
+			far.target = MS2TIME(50);
+			far.interval = MS2TIME(1600);
+			/* A quarter of it is 12 ms. */
+			lasack_near_set(&near, MS2TIME(48), true);
+		} else {
+			far.target = MS2TIME(100);
+			far.interval = MS2TIME(300);
+			lasack_near_set(&near, far.target, false);
+		}
 		p = far;
-		lasack_near_codel(MS2TIME(12), MS2TIME(cases[i].trip), &p);
+		lasack_near_codel(&near, MS2TIME(cases[i].trip), &p);
 		KUNIT_EXPECT_EQ(test, ms_of(p.target), cases[i].target);
 		KUNIT_EXPECT_EQ(test, ms_of(p.interval), cases[i].interval);
 		/* Every server counts as far. */
 		p = far;
-		lasack_near_codel(0, MS2TIME(cases[i].trip), &p);
+		lasack_near_codel(&none, MS2TIME(cases[i].trip), &p);
 		KUNIT_EXPECT_EQ(test, p.target, far.target);
 		KUNIT_EXPECT_EQ(test, p.interval, far.interval);
 	}
@@ -170,35 +184,72 @@ static void near_is_not_known_to_a_laptop(struct kunit *test)
 	KUNIT_EXPECT_GE(test, trip_of(test, 2), 1U);
 }
 
-/* Return: of 30 packets that wait for 20, 40, 60 ms and so on, those that CoDel drops. */
-static u32 dropped(struct kunit *test, u16 other)
+/* Packets come at once and leave one by one. Return: how many of them CoDel drops in @ms. */
+static u32 dropped_in(struct kunit *test, u32 ms, u16 other)
 {
-	struct lasack_queue *q = test->priv;
-	u32 before = q->aqm->codel_stats.drop_count, marked = 0;
 	struct frame like = late_data;
+	struct lasack_queue *q = test->priv;
+	u32 before = q->aqm->codel_stats.drop_count, drops, i;
+	struct sk_buff *skb;
+	u64 until;
 
 	like.other = other;
-	sent_late(test, like, TICK >= 10 ? 1 : 2, &marked);
-	return q->aqm->codel_stats.drop_count - before;
+	lasack_queue_advance(q, ktime_get_ns());
+	for (i = 0; i < ms / 10; i++)
+		enqueue(test, like);
+	until = q->now + ms * NSEC_PER_MSEC;
+	do {
+		msleep(10);
+		lasack_queue_advance(q, ktime_get_ns());
+		kfree_skb(dequeue(test));
+	} while (q->now < until);
+	drops = q->aqm->codel_stats.drop_count - before;
+	while ((skb = dequeue(test)))
+		kfree_skb(skb);
+	return drops;
 }
 
-/* More than 12.5 ms for more than 0.4 s; or 50 ms, but for less than 1.6 s. */
+/* The server of 1 is near, that of 2 @far ms away; where that of 3 is is not known. */
+static void three_servers(struct kunit *test, u32 far)
+{
+	ask_server(test, 1);
+	server_answers(test, 1);
+	ask_server(test, 2);
+	msleep(far);
+	server_answers(test, 2);
+}
+
+static void only_near_data_is_dropped(struct kunit *test, u32 ms)
+{
+	KUNIT_EXPECT_EQ(test, dropped_in(test, ms, 2), 0U);
+	KUNIT_EXPECT_EQ(test, dropped_in(test, ms, 3), 0U);
+	KUNIT_EXPECT_GE(test, dropped_in(test, ms, 1), 1U);
+}
+
+/* For a second: more than 12.5 ms for more than 0.4 s; or 50 ms, but for less than 1.6 s. */
 static void near_data_waits_for_less(struct kunit *test)
 {
 	struct lasack_queue *q = test->priv;
 
-	ask_server(test, 1);
-	server_answers(test, 1);
-	ask_server(test, 2);
-	msleep(FAR);
-	server_answers(test, 2);
+	three_servers(test, FAR);
 	lasack_aqm_set_aggregates(q->aqm, true, true);
-	KUNIT_EXPECT_EQ(test, dropped(test, 2), 0U);
-	KUNIT_EXPECT_EQ(test, dropped(test, 3), 0U);
-	KUNIT_EXPECT_GE(test, dropped(test, 1), 1U);
+	only_near_data_is_dropped(test, 1000);
 	/* Only if the target may be shorter. */
 	lasack_aqm_set_aggregates(q->aqm, true, false);
-	KUNIT_EXPECT_EQ(test, dropped(test, 1), 0U);
+	KUNIT_EXPECT_EQ(test, dropped_in(test, 1000, 1), 0U);
+}
+
+/* For 0.6 s: more than 100 ms for more than 0.3 s; or 200 ms, but for less than 0.6 s. */
+static void near_data_waits_for_less_alone(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+
+	three_servers(test, 2 * FAR);
+	lasack_aqm_set(q->aqm, 2 * TARGET, 1514);
+	lasack_aqm_set_aggregates(q->aqm, false, true);
+	only_near_data_is_dropped(test, 600);
+	lasack_aqm_set_aggregates(q->aqm, false, false);
+	KUNIT_EXPECT_EQ(test, dropped_in(test, 600, 1), 0U);
 }
 
 /* ACKs wait for 60 ms, and then for 40 ms each time. Return: the window of the last one. */
@@ -237,6 +288,11 @@ static void near_acks_wait_for_less(struct kunit *test)
 	lasack_aqm_set_aggregates(q->aqm, true, true);
 	KUNIT_EXPECT_LT(test, window_after(test, 1), WINDOW / 2);
 	KUNIT_EXPECT_GT(test, window_after(test, 2), WINDOW / 2);
+	/* Of ACKs that are sent alone there must be few: these may wait for 100 ms. */
+	ask_server(test, 4);
+	server_answers(test, 4);
+	lasack_aqm_set_aggregates(q->aqm, false, true);
+	KUNIT_EXPECT_GT(test, window_after(test, 4), WINDOW / 2);
 }
 
 static int near_test_init(struct kunit *test)
@@ -253,12 +309,13 @@ static int near_test_init(struct kunit *test)
 }
 
 static struct kunit_case near_cases[] = {
-	KUNIT_CASE(near_is_a_third),
+	KUNIT_CASE(near_is_a_part),
 	KUNIT_CASE(near_is_known_roughly),
 	KUNIT_CASE(near_is_from_a_question_to_its_answer),
 	KUNIT_CASE(near_is_doubted_with_the_scale),
 	KUNIT_CASE(near_is_not_known_to_a_laptop),
 	KUNIT_CASE(near_data_waits_for_less),
+	KUNIT_CASE(near_data_waits_for_less_alone),
 	KUNIT_CASE(near_acks_wait_for_less),
 	{}
 };
