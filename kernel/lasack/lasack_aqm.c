@@ -130,7 +130,7 @@ void lasack_aqm_set(struct lasack_aqm *aqm, u32 target, u32 mtu)
  * lasack_aqm_set_aggregates() - whether the device sends aggregates
  * @aqm: the AQM
  * @aggregates: it does, or may: TCP's turns are long
- * @automatic: with aggregates packets wait for half of the target, as more ACKs cost little in them;
+ * @automatic: with aggregates packets wait for half of the target, as more ACKs cost little there;
  *             and for less if the server is near
  */
 void lasack_aqm_set_aggregates(struct lasack_aqm *aqm, bool aggregates, bool automatic)

@@ -10,9 +10,10 @@
  * contains neither what waits here nor the air. Where it is not known, because the server began the
  * connection or the SYN was not seen, the server counts as far.
  *
- * - Data: with aggregates CoDel's target is a third of it, else two thirds. CoDel's interval is as
- *   many targets as for far servers (lasack_aqm.c): 32, which is 1.6 s with the longest, 50 ms; or
- *   three, 0.3 s with 100 ms.
+ * - Data: with aggregates CoDel's target is a third of it, and its interval 32 targets: 1.6 s with
+ *   the longest one, 50 ms, as for far servers (lasack_aqm.c). Without them the target is two
+ *   thirds of it, and the interval stays 0.3 s. A page's connection does not last much longer, and
+ *   should not lose packets while it begins.
  * - ACKs: two thirds of it, as lasack_window.c has it, but not of what it measures itself. In that
  *   is also what waits in the station. This is so only with aggregates. Smaller windows bring more
  *   ACKs. Where each is sent alone, they would cost too much of the air.
@@ -49,7 +50,7 @@ void lasack_near_set(struct lasack_near *near, codel_time_t target, bool aggrega
 {
 	near->least = target / (aggregates ? 4 : 2);
 	near->thirds = aggregates ? 1 : 2;
-	near->interval = aggregates ? 32 : 3;
+	near->interval = aggregates ? 32 : 0;
 }
 
 /**
@@ -65,5 +66,6 @@ void lasack_near_codel(const struct lasack_near *near, u32 trip, struct codel_pa
 	if (!near->least || !trip || target >= params->target)
 		return;
 	params->target = max(target, near->least);
-	params->interval = near->interval * params->target;
+	if (near->interval)
+		params->interval = near->interval * params->target;
 }

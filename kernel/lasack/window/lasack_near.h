@@ -10,7 +10,7 @@
 struct lasack_near {
 	codel_time_t	least;	  /* at least, 2^10 ns; 0: as if every server were far */
 	u32		thirds;	  /* of the round trip */
-	u32		interval; /* CoDel's, targets */
+	u32		interval; /* CoDel's, targets; 0: as for far servers */
 };
 
 u8 lasack_near_pack(u32 trip);
