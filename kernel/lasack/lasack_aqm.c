@@ -141,7 +141,7 @@ void lasack_aqm_set_aggregates(struct lasack_aqm *aqm, bool aggregates, bool aut
 	aqm->near.least = 0;
 	if (automatic)
 		lasack_near_set(&aqm->near, aqm->codel.target, aggregates);
-	aqm->aim.wait_near = shorter ? 2 * aqm->near.least : 0;
+	aqm->aim.wait_near = 2 * aqm->near.least;
 	aqm->codel_tcp.target = aqm->codel.target;
 	aqm->aim.wait = aqm->codel.target;
 	/* An aggregate is made of what waits in a station. */

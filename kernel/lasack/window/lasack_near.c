@@ -15,12 +15,12 @@
  *   thirds of it, and the interval stays 0.3 s. A page's connection does not last much longer, and
  *   should not lose packets while it begins.
  * - ACKs: two thirds of it, as lasack_window.c has it, but not of what it measures itself. In that
- *   is also what waits in the station. This is so only with aggregates. Smaller windows bring more
- *   ACKs. Where each is sent alone, they would cost too much of the air.
+ *   is also what waits in the station.
  *
  * Both have a least value, for the air may deny a station its turn for so long. The ACKs' is twice
- * as long, as their sender is behind the air. Data without aggregates waits for half of the target
- * at least. Each packet that is dropped brings ACKs, too.
+ * as long, as their sender is behind the air. With aggregates data waits for a quarter of the
+ * target at least. Without them it is half of it, so that ACKs wait for the whole, as if the server
+ * were far: smaller windows bring more ACKs, and each of them is sent alone.
  */
 #include <linux/limits.h>
 #include <linux/minmax.h>
