@@ -45,7 +45,8 @@ static const char lasack_usage[] =
 	"                default: auto, which is 640 on Wi-Fi, else 84\n"
 	"  target        how long the packets of a flow should wait at most: senders are\n"
 	"                told to send less, 1ms to 10s; auto: 100ms, or 50ms if they\n"
-	"                leave in aggregates; default: auto on Wi-Fi, else off\n"
+	"                leave in aggregates, and less for near servers;\n"
+	"                default: auto on Wi-Fi, else off\n"
 	"  unit          what is equal between stations: bytes, or airtime at the rate\n"
 	"                of each; default: airtime on Wi-Fi that tells rates, else bytes\n"
 	"Example: tc qdisc replace dev wlan0 root lasack\n";

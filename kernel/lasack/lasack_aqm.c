@@ -9,7 +9,7 @@
  *   (RFC 8289), for each flow. If its ACKs will wait in the station, too, it may wait less here.
  * - If it is ACKs that wait, the queue is that of the other end's data. The ACKs allow the sender a
  *   smaller window: lasack_window.c.
- * - They wait for less if the server is near: lasack_near.c.
+ * - If the server is near, data waits for less, and with aggregates ACKs do, too: lasack_near.c.
  * - An ACK gives way to the one behind it, if that says all that it said, as long as the two
  *   acknowledge no more than LASACK_AQM_THINNED. Smaller windows bring more ACKs, and each takes
  *   air. If only the last one were sent, the sender would send all that it may at once.
@@ -335,8 +335,7 @@ static void lasack_codel_drop(struct sk_buff *skb, void *context)
 
 /*
  * A download waits twice: here and, as ACKs, in its station. The two waits together have one
- * target, but half of it is always for the one here. Then CoDel needs less time than three
- * targets.
+ * target, but half of it is always for the one here. Then CoDel needs less time, too.
  */
 static void lasack_aqm_heed_station(struct lasack_queue *q, const struct lasack_flow *flow,
 				    struct codel_params *params)

@@ -195,35 +195,20 @@ static u32 dropped_in(struct kunit *test, u32 ms, u16 other)
 
 	like.other = other;
 	lasack_queue_advance(q, ktime_get_ns());
-	for (i = 0; i < ms / 20; i++)
+	for (i = 0; i < ms / 10; i++)
 		enqueue(test, like);
 	until = q->now + ms * NSEC_PER_MSEC;
-	do {
+	for (;;) {
 		msleep(20);
 		lasack_queue_advance(q, ktime_get_ns());
+		if (q->now >= until)
+			break;
 		kfree_skb(dequeue(test));
-	} while (q->now < until);
+	}
 	drops = q->aqm->codel_stats.drop_count - before;
 	while ((skb = dequeue(test)))
 		kfree_skb(skb);
 	return drops;
-}
-
-/* The server of 1 is near, that of 2 @far ms away; nobody knows where that of 3 is. */
-static void three_servers(struct kunit *test, u32 far)
-{
-	ask_server(test, 1);
-	server_answers(test, 1);
-	ask_server(test, 2);
-	msleep(far);
-	server_answers(test, 2);
-}
-
-static void only_near_data_is_dropped(struct kunit *test, u32 ms)
-{
-	KUNIT_EXPECT_EQ(test, dropped_in(test, ms, 2), 0U);
-	KUNIT_EXPECT_EQ(test, dropped_in(test, ms, 3), 0U);
-	KUNIT_EXPECT_GE(test, dropped_in(test, ms, 1), 1U);
 }
 
 /* For a second: more than 12.5 ms for more than 0.4 s; or 50 ms, but for less than 1.6 s. */
@@ -231,29 +216,44 @@ static void near_data_waits_for_less(struct kunit *test)
 {
 	struct lasack_queue *q = test->priv;
 
-	three_servers(test, FAR);
+	ask_server(test, 1);
+	server_answers(test, 1);
+	ask_server(test, 2);
+	msleep(FAR);
+	server_answers(test, 2);
 	lasack_aqm_set_aggregates(q->aqm, true, true);
-	only_near_data_is_dropped(test, 1000);
+	KUNIT_EXPECT_EQ(test, dropped_in(test, 1000, 2), 0U);
+	KUNIT_EXPECT_EQ(test, dropped_in(test, 1000, 3), 0U);
+	KUNIT_EXPECT_GE(test, dropped_in(test, 1000, 1), 1U);
 	/* Only if the target may be shorter. */
 	lasack_aqm_set_aggregates(q->aqm, true, false);
 	KUNIT_EXPECT_EQ(test, dropped_in(test, 1000, 1), 0U);
 }
 
-/* For 0.75 s: more than 100 ms for more than 0.6 s, or 200 ms for less than that. */
+/* CoDel's interval is short here, so that it is the target that counts. */
+static void set_alone(struct lasack_aqm *aqm, bool automatic)
+{
+	lasack_aqm_set(aqm, 10 * TARGET, 1514);
+	lasack_aqm_set_aggregates(aqm, false, automatic);
+	aqm->codel_tcp.interval = MS2TIME(100);
+}
+
+/* For 0.85 s: more than 0.5 s for more than 0.1 s; or less than a second. */
 static void near_data_waits_for_less_alone(struct kunit *test)
 {
 	struct lasack_queue *q = test->priv;
 
-	three_servers(test, 2 * FAR);
-	lasack_aqm_set(q->aqm, 2 * TARGET, 1514);
-	lasack_aqm_set_aggregates(q->aqm, false, true);
-	only_near_data_is_dropped(test, 750);
-	lasack_aqm_set_aggregates(q->aqm, false, false);
-	KUNIT_EXPECT_EQ(test, dropped_in(test, 750, 1), 0U);
+	ask_server(test, 1);
+	server_answers(test, 1);
+	set_alone(q->aqm, true);
+	KUNIT_EXPECT_EQ(test, dropped_in(test, 850, 3), 0U);
+	KUNIT_EXPECT_GE(test, dropped_in(test, 850, 1), 1U);
+	set_alone(q->aqm, false);
+	KUNIT_EXPECT_EQ(test, dropped_in(test, 850, 1), 0U);
 }
 
-/* ACKs wait for 60 ms, and then for 40 ms each time. Return: the window of the last one. */
-static u32 window_after(struct kunit *test, u16 other)
+/* ACKs wait for @first, and then for 2/3 of it each time. Return: the window of the last one. */
+static u32 window_after(struct kunit *test, u32 first, u16 other)
 {
 	struct frame f = nth_ack(0);
 	struct tcp_segment seg;
@@ -267,7 +267,7 @@ static u32 window_after(struct kunit *test, u16 other)
 			f.ack_seq += MSS;
 			enqueue(test, f);
 		}
-		wait(test, i < 2 ? 60 : 40);
+		wait(test, i < 2 ? first : first / 3 * 2);
 		while ((skb = dequeue(test))) {
 			tcp_segment_parse(skb, &seg);
 			window = window_of(skb, &seg);
@@ -286,13 +286,13 @@ static void near_acks_wait_for_less(struct kunit *test)
 	server_answers(test, 1);
 	server_answers(test, 2);
 	lasack_aqm_set_aggregates(q->aqm, true, true);
-	KUNIT_EXPECT_LT(test, window_after(test, 1), WINDOW / 2);
-	KUNIT_EXPECT_GT(test, window_after(test, 2), WINDOW / 2);
-	/* Of ACKs that are sent alone there must be few: these may wait for 100 ms. */
+	KUNIT_EXPECT_LT(test, window_after(test, 60, 1), WINDOW / 2);
+	KUNIT_EXPECT_GT(test, window_after(test, 60, 2), WINDOW / 2);
+	/* There must be few ACKs where each is sent alone: 80 ms is less than the 100 that they have. */
 	ask_server(test, 4);
 	server_answers(test, 4);
 	lasack_aqm_set_aggregates(q->aqm, false, true);
-	KUNIT_EXPECT_GT(test, window_after(test, 4), WINDOW / 2);
+	KUNIT_EXPECT_GT(test, window_after(test, 120, 4), WINDOW / 2);
 }
 
 static int near_test_init(struct kunit *test)
