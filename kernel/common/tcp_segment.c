@@ -355,18 +355,18 @@ static void segment_set_ports(struct tcp_segment *seg, const struct tcphdr *th, 
 }
 
 /* IPv4 without options and TCP, all headers in the linear part. As segment_parse_fast(). */
-static bool segment_parse_fast_ipv4(const struct sk_buff *skb, struct tcp_segment *seg)
+static bool segment_parse_fast_ipv4(const struct sk_buff *skb, u32 offset, struct tcp_segment *seg)
 {
-	const struct iphdr *ih = (const void *)(skb->data + ETH_HLEN);
+	const struct iphdr *ih = (const void *)(skb->data + offset);
 	const struct tcphdr *th = (const void *)(ih + 1);
 	u64 mapped = 0xffffULL << 32, source, dest;
 	u32 length;
 
-	if (skb_headlen(skb) < ETH_HLEN + sizeof(*ih) + sizeof(*th))
+	if (skb_headlen(skb) < offset + sizeof(*ih) + sizeof(*th))
 		return false;
 	length = ntohs(ih->tot_len);
 	if (*(const u8 *)ih != 0x45 || ih->protocol != IPPROTO_TCP || ip_is_fragment(ih) ||
-	    length > skb->len - ETH_HLEN || th->doff < sizeof(*th) / 4 ||
+	    length > skb->len - offset || th->doff < sizeof(*th) / 4 ||
 	    length < sizeof(*ih) + th->doff * 4U)
 		return false;
 	source = ntohl(ih->saddr);
@@ -378,23 +378,23 @@ static bool segment_parse_fast_ipv4(const struct sk_buff *skb, struct tcp_segmen
 	seg->key.words[3] = (__force u64)cpu_to_be64(mapped | max(source, dest));
 	segment_set_ports(seg, th, ETH_P_IP);
 	seg->sealed = 0;
-	segment_set_tcp(seg, th, length - sizeof(*ih) - th->doff * 4, ETH_HLEN + sizeof(*ih));
+	segment_set_tcp(seg, th, length - sizeof(*ih) - th->doff * 4, offset + sizeof(*ih));
 	return true;
 }
 
 /* IPv6 without extension headers and TCP, as above. */
-static bool segment_parse_fast_ipv6(const struct sk_buff *skb, struct tcp_segment *seg)
+static bool segment_parse_fast_ipv6(const struct sk_buff *skb, u32 offset, struct tcp_segment *seg)
 {
-	const struct ipv6hdr *ih = (const void *)(skb->data + ETH_HLEN);
+	const struct ipv6hdr *ih = (const void *)(skb->data + offset);
 	const struct tcphdr *th = (const void *)(ih + 1);
 	u64 source, dest;
 	u32 length;
 
-	if (skb_headlen(skb) < ETH_HLEN + sizeof(*ih) + sizeof(*th))
+	if (skb_headlen(skb) < offset + sizeof(*ih) + sizeof(*th))
 		return false;
 	length = ntohs(ih->payload_len);
 	if (ih->version != 6 || ih->nexthdr != IPPROTO_TCP || th->doff < sizeof(*th) / 4 ||
-	    length > skb->len - ETH_HLEN - sizeof(*ih) || length < th->doff * 4U)
+	    length > skb->len - offset - sizeof(*ih) || length < th->doff * 4U)
 		return false;
 	source = get_unaligned_be64(&ih->saddr);
 	dest = get_unaligned_be64(&ih->daddr);
@@ -408,29 +408,34 @@ static bool segment_parse_fast_ipv6(const struct sk_buff *skb, struct tcp_segmen
 	seg->key.addr[!seg->reversed] = ih->daddr;
 	segment_set_ports(seg, th, ETH_P_IPV6);
 	seg->sealed = 0;
-	segment_set_tcp(seg, th, length - th->doff * 4, ETH_HLEN + sizeof(*ih));
+	segment_set_tcp(seg, th, length - th->doff * 4, offset + sizeof(*ih));
 	return true;
 }
 
 /*
- * The packet as most are: an Ethernet frame without tags, IPv4 without options or
- * IPv6 without extension headers, TCP, all headers in the linear part. Says
- * the same of it as the slow way.
+ * The packet as most are: IPv4 without options or IPv6 without extension headers, TCP, all headers
+ * in the linear part. Says the same of it as the slow way.
  *
  * Return: true if it is such a packet and nothing is wrong with it.
  */
-static bool segment_parse_fast(const struct sk_buff *skb, struct tcp_segment *seg)
+static bool segment_parse_fast(const struct sk_buff *skb, u32 offset, __be16 protocol,
+			       struct tcp_segment *seg)
+{
+	seg->class = SEGMENT_TCP;
+	if (protocol == htons(ETH_P_IP))
+		return segment_parse_fast_ipv4(skb, offset, seg);
+	if (protocol == htons(ETH_P_IPV6))
+		return segment_parse_fast_ipv6(skb, offset, seg);
+	return false;
+}
+
+/* An Ethernet frame without tags. */
+static bool segment_parse_fast_frame(const struct sk_buff *skb, struct tcp_segment *seg)
 {
 	const struct ethhdr *eth = (const void *)skb->data;
 
-	if (skb_headlen(skb) < ETH_HLEN)
-		return false;
-	seg->class = SEGMENT_TCP;
-	if (eth->h_proto == htons(ETH_P_IP))
-		return segment_parse_fast_ipv4(skb, seg);
-	if (eth->h_proto == htons(ETH_P_IPV6))
-		return segment_parse_fast_ipv6(skb, seg);
-	return false;
+	return skb_headlen(skb) >= ETH_HLEN &&
+	       segment_parse_fast(skb, ETH_HLEN, eth->h_proto, seg);
 }
 
 /**
@@ -469,7 +474,7 @@ enum segment_class tcp_segment_parse_slow(const struct sk_buff *skb, struct tcp_
  */
 enum segment_class tcp_segment_parse(const struct sk_buff *skb, struct tcp_segment *seg)
 {
-	if (likely(!skb->dev || skb->dev->type == ARPHRD_ETHER) && segment_parse_fast(skb, seg))
+	if (likely(!skb->dev || skb->dev->type == ARPHRD_ETHER) && segment_parse_fast_frame(skb, seg))
 		return SEGMENT_TCP;
 	return tcp_segment_parse_slow(skb, seg);
 }
@@ -484,7 +489,11 @@ enum segment_class tcp_segment_parse(const struct sk_buff *skb, struct tcp_segme
  */
 enum segment_class tcp_segment_parse_received(const struct sk_buff *skb, struct tcp_segment *seg)
 {
+	int offset = skb_network_offset(skb);
+
+	if (likely(!offset) && segment_parse_fast(skb, 0, skb->protocol, seg))
+		return SEGMENT_TCP;
 	memset(seg, 0, sizeof(*seg));
-	return segment_parse_at(skb, skb_network_offset(skb), skb->protocol, seg);
+	return segment_parse_at(skb, offset, skb->protocol, seg);
 }
 

@@ -30,8 +30,13 @@
 static u64 lasack_observer_hash(const struct lasack_observer *observer,
 				const struct segment_key *key, u64 station)
 {
-	return siphash_2u64(siphash(key, sizeof(*key), &observer->hash_key), station,
-			    &observer->hash_key);
+	const struct {
+		struct segment_key	key;
+		u64			station;
+	} of = { *key, station };
+
+	static_assert(sizeof(of) == sizeof(*key) + sizeof(station));
+	return siphash(&of, sizeof(of), &observer->hash_key);
 }
 
 static struct lasack_unacked *lasack_observer_at(struct lasack_observer *observer, u64 hash)
@@ -55,12 +60,11 @@ static struct lasack_unacked *lasack_observer_pieces(struct lasack_observer *obs
 
 /* A packet has come from the station. */
 static void lasack_observer_mix(struct lasack_observer *observer, const struct segment_key *key,
-				u64 station)
+				u64 station, u32 now)
 {
 	u64 hash = siphash_1u64(station, &observer->hash_key);
 
-	lasack_echo_mix(&observer->stations[hash_64(hash, LASACK_PIECES_BITS)], hash, key,
-			ktime_get_ns() >> LASACK_ARRIVAL_SHIFT);
+	lasack_echo_mix(&observer->stations[hash_64(hash, LASACK_PIECES_BITS)], hash, key, now);
 }
 
 /* Return: the station's place, or NULL: another one has it, or it has sent nothing yet. */
@@ -112,7 +116,7 @@ static struct lasack_echo *lasack_observer_echo(struct lasack_observer *observer
 
 /* The station has sent data, or the SYN of a connection. */
 static void lasack_observer_heard(struct lasack_observer *observer, const struct tcp_segment *seg,
-				  u64 station, const struct lasack_echo_data *data)
+				  u64 station, const struct lasack_echo_data *data, u32 now)
 {
 	u64 hash = lasack_observer_hash(observer, &seg->key, station);
 	struct lasack_unacked *unacked = lasack_observer_at(observer, hash);
@@ -123,8 +127,7 @@ static void lasack_observer_heard(struct lasack_observer *observer, const struct
 		lasack_echo_end(lasack_observer_echo(observer, hash), hash);
 	}
 	if (data)
-		lasack_echo_hear(lasack_observer_echo(observer, hash), hash, data,
-				 ktime_get_ns() >> LASACK_ARRIVAL_SHIFT);
+		lasack_echo_hear(lasack_observer_echo(observer, hash), hash, data, now);
 }
 
 /**
@@ -141,15 +144,15 @@ static void lasack_observer_heard(struct lasack_observer *observer, const struct
 void lasack_observer_note_tcp(struct lasack_observer *observer, const struct tcp_segment *seg,
 			      u64 station, u32 length, const struct lasack_echo_data *data)
 {
-	u32 now = jiffies;
+	u32 ticks = jiffies, now = ktime_get_ns() >> LASACK_ARRIVAL_SHIFT;
 
-	if (READ_ONCE(observer->heard) != now)
-		WRITE_ONCE(observer->heard, now);
+	if (READ_ONCE(observer->heard) != ticks)
+		WRITE_ONCE(observer->heard, ticks);
 	if (seg->class <= SEGMENT_PORTLESS)
-		lasack_observer_mix(observer, &seg->key, station);
+		lasack_observer_mix(observer, &seg->key, station, now);
 	if (seg->class == SEGMENT_TCP) {
 		if (seg->payload || (seg->syn && !seg->ack))
-			lasack_observer_heard(observer, seg, station, data);
+			lasack_observer_heard(observer, seg, station, data, now);
 	} else if (!segment_has_key(seg) ||
 		   (seg->class == SEGMENT_FRAGMENT && seg->key.protocol != IPPROTO_UDP)) {
 		lasack_unacked_add(lasack_observer_pieces(observer, station), length);
