@@ -474,7 +474,8 @@ enum segment_class tcp_segment_parse_slow(const struct sk_buff *skb, struct tcp_
  */
 enum segment_class tcp_segment_parse(const struct sk_buff *skb, struct tcp_segment *seg)
 {
-	if (likely(!skb->dev || skb->dev->type == ARPHRD_ETHER) && segment_parse_fast_frame(skb, seg))
+	if (likely(!skb->dev || skb->dev->type == ARPHRD_ETHER) &&
+	    segment_parse_fast_frame(skb, seg))
 		return SEGMENT_TCP;
 	return tcp_segment_parse_slow(skb, seg);
 }

@@ -339,7 +339,7 @@ static u32 window_of_ack(struct kunit *test, u32 n, u16 other)
  * Whole packets. Return: the last window of the connection @first, after 120 ACKs, of a station
  * with so many @uploads. Its data echoes what was sent @late ACKs before the last one.
  */
-static u32 window_beside(struct kunit *test, u32 first, u32 uploads, u32 late)
+static noinline_for_stack u32 window_beside(struct kunit *test, u32 first, u32 uploads, u32 late)
 {
 	struct lasack_queue *q = test->priv;
 	u32 i, j, window = 0;

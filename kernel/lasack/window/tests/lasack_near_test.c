@@ -288,7 +288,7 @@ static void near_acks_wait_for_less(struct kunit *test)
 	lasack_aqm_set_aggregates(q->aqm, true, true);
 	KUNIT_EXPECT_LT(test, window_after(test, 60, 1), WINDOW / 2);
 	KUNIT_EXPECT_GT(test, window_after(test, 60, 2), WINDOW / 2);
-	/* There must be few ACKs where each is sent alone: 80 ms is less than the 100 that they have. */
+	/* There must be few ACKs where each is sent alone. 80 ms are less than they may wait. */
 	ask_server(test, 4);
 	server_answers(test, 4);
 	lasack_aqm_set_aggregates(q->aqm, false, true);
