@@ -339,7 +339,7 @@ static u32 window_of_ack(struct kunit *test, u32 n, u16 other)
  * Whole packets. Return: the last window of the connection @first, after 120 ACKs, of a station
  * with so many @uploads. Its data echoes what was sent @late ACKs before the last one.
  */
-static noinline_for_stack u32 window_beside(struct kunit *test, u32 first, u32 uploads, u32 late)
+static u32 window_beside(struct kunit *test, u32 first, u32 uploads, u32 late)
 {
 	struct lasack_queue *q = test->priv;
 	u32 i, j, window = 0;
@@ -403,11 +403,12 @@ static void echo_of_what_is_far(struct kunit *test)
  */
 static u32 dropped_beside(struct kunit *test, u32 first, u32 late, u32 ms)
 {
+	/* Too large for the stack of the debug kernel. */
+	static u64 came[80];
 	struct frame like = { .flags = TCPHDR_ACK, .ack_seq = 1, .payload = MSS, .other = 99 };
 	struct lasack_queue *q = test->priv;
 	u32 i, next = 0, before = q->aqm->codel_stats.drop_count;
 	struct sk_buff *skb;
-	u64 came[80];
 
 	window_beside(test, first, 2, late);
 	for (i = 0; i < ARRAY_SIZE(came); i++) {
