@@ -14,8 +14,8 @@
  *   the longest one, 50 ms, as for far servers (lasack_aqm.c). Without them the target is two
  *   thirds of it, and the interval stays 0.3 s. A page's connection does not last much longer, and
  *   should not lose packets while it begins.
- * - ACKs: two thirds of it, as lasack_window.c has it, but not of what it measures itself. In that
- *   is also what waits in the station.
+ * - ACKs, with aggregates: two thirds of it, as lasack_window.c has it, but not of what it measures
+ *   itself. In that is also what waits in the station.
  *
  * Both have a least value, for the air may deny a station its turn for so long. (The data's may be
  * halved, for what waits in the station: lasack_aqm.c.) The ACKs' is twice as long, as their sender
