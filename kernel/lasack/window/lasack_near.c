@@ -11,9 +11,10 @@
  * connection or the SYN was not seen, the server counts as far.
  *
  * - Data: with aggregates CoDel's target is a third of it, and its interval 32 targets: 1.6 s with
- *   the longest one, 50 ms, as for far servers (lasack_aqm.c). Without them the target is two
- *   thirds of it, and the interval stays 0.3 s. A page's connection does not last much longer, and
- *   should not lose packets while it begins.
+ *   the longest one, 50 ms, as for far servers (lasack_aqm.c). It is half a second at least: the
+ *   two directions take turns of that length. Without them the target is two thirds of it, and the
+ *   interval stays 0.3 s. A page's connection does not last much longer, and should not lose
+ *   packets while it begins.
  * - ACKs, with aggregates: two thirds of it, as lasack_window.c has it, but not of what it measures
  *   itself. In that is also what waits in the station.
  *
@@ -28,6 +29,8 @@
 #include "lasack/window/lasack_near.h"
 
 #define LASACK_NEAR_SHIFT	11	/* 2^21 ns */
+/* CoDel's interval with aggregates, at least: as long as a turn of one direction. */
+#define LASACK_NEAR_INTERVAL	((codel_time_t)MS2TIME(500))
 
 /* Return: a round trip, 2^10 ns, in eight bits, about 2 ms each, to the next; 0 is not known. */
 u8 lasack_near_pack(u32 trip)
@@ -68,5 +71,5 @@ void lasack_near_codel(const struct lasack_near *near, u32 trip, struct codel_pa
 		return;
 	params->target = max(target, near->least);
 	if (near->interval)
-		params->interval = near->interval * params->target;
+		params->interval = max(near->interval * params->target, LASACK_NEAR_INTERVAL);
 }

@@ -26,7 +26,7 @@ static u32 ms_of(codel_time_t time)
 static void near_is_a_part(struct kunit *test)
 {
 	static const struct { bool aggregates; u32 trip, target, interval; } cases[] = {
-		{ true, 0, 50, 1600 }, { true, 1, 12, 384 }, { true, 20, 12, 384 },
+		{ true, 0, 50, 1600 }, { true, 1, 12, 500 }, { true, 20, 12, 500 },
 		{ true, 60, 20, 640 }, { true, 120, 40, 1280 }, { true, 151, 50, 1600 },
 		{ true, 1000, 50, 1600 },
 		{ false, 0, 100, 300 }, { false, 1, 50, 300 }, { false, 60, 50, 300 },
