@@ -340,8 +340,7 @@ static void lasack_codel_drop(struct sk_buff *skb, void *context)
 static void lasack_aqm_heed_station(struct lasack_queue *q, const struct lasack_flow *flow,
 				    struct codel_params *params)
 {
-	u32 wait = lasack_observer_wait(q->observer, lasack_station_address(flow->head),
-					q->now >> LASACK_ARRIVAL_SHIFT);
+	u32 wait = lasack_observer_wait(q->observer, flow->head, q->now >> LASACK_ARRIVAL_SHIFT);
 
 	if (!wait)
 		return;

@@ -58,13 +58,15 @@ static struct lasack_unacked *lasack_observer_pieces(struct lasack_observer *obs
 					 LASACK_PIECES_BITS)];
 }
 
-/* A packet has come from the station. */
-static void lasack_observer_mix(struct lasack_observer *observer, const struct segment_key *key,
-				u64 station, u32 now)
+/* A packet has come from the station. Return: its place, or NULL: another one has it. */
+static struct lasack_echo_station *lasack_observer_mix(struct lasack_observer *observer,
+						       const struct segment_key *key,
+						       u64 station, u32 now)
 {
 	u64 hash = siphash_1u64(station, &observer->hash_key);
+	struct lasack_echo_station *place = &observer->stations[hash_64(hash, LASACK_PIECES_BITS)];
 
-	lasack_echo_mix(&observer->stations[hash_64(hash, LASACK_PIECES_BITS)], hash, key, now);
+	return lasack_echo_mix(place, hash, key, now) ? place : NULL;
 }
 
 /* Return: the station's place, or NULL: another one has it, or it has sent nothing yet. */
@@ -114,9 +116,10 @@ static struct lasack_echo *lasack_observer_echo(struct lasack_observer *observer
 	return &observer->echoes[hash_64(hash, LASACK_ECHO_BITS)];
 }
 
-/* The station has sent data, or the SYN of a connection. */
+/* The station has sent data, or the SYN of a connection. @place is the station's, or NULL. */
 static void lasack_observer_heard(struct lasack_observer *observer, const struct tcp_segment *seg,
-				  u64 station, const struct lasack_echo_data *data, u32 now)
+				  u64 station, const struct lasack_echo_station *place,
+				  const struct lasack_echo_data *data, u32 now)
 {
 	u64 hash = lasack_observer_hash(observer, &seg->key, station);
 	struct lasack_unacked *unacked = lasack_observer_at(observer, hash);
@@ -127,7 +130,16 @@ static void lasack_observer_heard(struct lasack_observer *observer, const struct
 		lasack_echo_end(lasack_observer_echo(observer, hash), hash);
 	}
 	if (data)
-		lasack_echo_hear(lasack_observer_echo(observer, hash), hash, data, now);
+		lasack_echo_hear(lasack_observer_echo(observer, hash), place, hash, data, now);
+}
+
+/* An ACK has come from a station. Few are waited for. */
+static void lasack_observer_acked(struct lasack_observer *observer, const struct tcp_segment *seg,
+				  u64 station, struct lasack_overtake *overtake)
+{
+	if (lasack_overtake_is_pending(overtake))
+		lasack_overtake_answer(overtake, lasack_observer_hash(observer, &seg->key, station),
+				       seg->ack_seq);
 }
 
 /**
@@ -145,14 +157,17 @@ void lasack_observer_note_tcp(struct lasack_observer *observer, const struct tcp
 			      u64 station, u32 length, const struct lasack_echo_data *data)
 {
 	u32 ticks = jiffies, now = ktime_get_ns() >> LASACK_ARRIVAL_SHIFT;
+	struct lasack_echo_station *place = NULL;
 
 	if (READ_ONCE(observer->heard) != ticks)
 		WRITE_ONCE(observer->heard, ticks);
 	if (seg->class <= SEGMENT_PORTLESS)
-		lasack_observer_mix(observer, &seg->key, station, now);
+		place = lasack_observer_mix(observer, &seg->key, station, now);
 	if (seg->class == SEGMENT_TCP) {
+		if (place && seg->ack)
+			lasack_observer_acked(observer, seg, station, &place->overtake);
 		if (seg->payload || (seg->syn && !seg->ack))
-			lasack_observer_heard(observer, seg, station, data, now);
+			lasack_observer_heard(observer, seg, station, place, data, now);
 	} else if (!segment_has_key(seg) ||
 		   (seg->class == SEGMENT_FRAGMENT && seg->key.protocol != IPPROTO_UDP)) {
 		lasack_unacked_add(lasack_observer_pieces(observer, station), length);
@@ -195,23 +210,42 @@ struct lasack_window_station lasack_observer_ask(struct lasack_observer *observe
 	return known;
 }
 
+/* Data is sent to a station in which data waits: does its ACK? */
+static void lasack_observer_ask_about(struct lasack_observer *observer, const struct sk_buff *skb,
+				      struct lasack_overtake *overtake, u32 now)
+{
+	struct tcp_segment seg;
+	u32 end;
+
+	if (tcp_segment_parse(skb, &seg) != SEGMENT_TCP || !seg.payload ||
+	    !lasack_echo_end_of(skb, &seg, &end))
+		return;
+	lasack_overtake_ask(overtake,
+			    lasack_observer_hash(observer, &seg.key, lasack_station_address(skb)),
+			    end, now);
+}
+
 /**
  * lasack_observer_wait() - data of TCP is sent to a station
  * @observer: the observer
- * @station: where it goes
+ * @skb: the data
  * @now: the time, 2^10 ns
  *
- * Return: how long its ACKs will wait in the station, about, 2^10 ns; 0: not for long, or unknown.
+ * Return: how long data waits in the station, about, 2^10 ns; 0: not for long, or unknown.
  */
-u32 lasack_observer_wait(struct lasack_observer *observer, u64 station, u32 now)
+u32 lasack_observer_wait(struct lasack_observer *observer, const struct sk_buff *skb, u32 now)
 {
-	const struct lasack_echo_station *place;
+	struct lasack_echo_station *place;
+	u32 wait;
 
 	/* Most access points have no such station: do not look for it. */
 	if (!observer->waited || now - observer->waited > LASACK_ECHO_WAIT_AGE)
 		return 0;
-	place = lasack_observer_station(observer, station);
-	return place ? lasack_echo_wait(place, now) : 0;
+	place = lasack_observer_station(observer, lasack_station_address(skb));
+	wait = place ? lasack_echo_wait(place, now) : 0;
+	if (wait && lasack_overtake_may_ask(&place->overtake, now))
+		lasack_observer_ask_about(observer, skb, &place->overtake, now);
+	return wait;
 }
 
 /* Has nothing been heard for a second? The clock wraps: what is long ago stays so. */

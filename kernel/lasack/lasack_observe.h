@@ -82,7 +82,7 @@ struct lasack_window_station lasack_observer_ask(struct lasack_observer *observe
 						 const struct sk_buff *skb,
 						 const struct tcp_segment *seg, u64 station,
 						 u32 now);
-u32 lasack_observer_wait(struct lasack_observer *observer, u64 station, u32 now);
+u32 lasack_observer_wait(struct lasack_observer *observer, const struct sk_buff *skb, u32 now);
 bool lasack_observer_has_stations(const struct lasack_observer *observer);
 bool lasack_observer_answer(struct lasack_observer *observer, const struct segment_key *key,
 			    u64 station);

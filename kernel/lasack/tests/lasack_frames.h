@@ -253,6 +253,60 @@ static inline u32 lowered(struct kunit *test, struct frame like, u32 from, u32 c
 	return less;
 }
 
+/* Return: the window of the @n-th ACK, which goes out at once, with the timestamp @n. */
+static inline u32 window_of_ack(struct kunit *test, u32 n, u16 other)
+{
+	struct frame f = nth_ack(n);
+	struct tcp_segment seg;
+	struct sk_buff *skb;
+	u32 window;
+
+	f.option[7] = n;
+	f.other = other;
+	enqueue(test, f);
+	skb = dequeue(test);
+	tcp_segment_parse(skb, &seg);
+	window = window_of(skb, &seg);
+	kfree_skb(skb);
+	return window;
+}
+
+/*
+ * Whole packets. Return: the last window of the connection @first, after 120 ACKs, of a station
+ * with so many @uploads. Its data echoes what was sent @late ACKs before the last one. What happens
+ * @beside it, behind each ACK, or NULL.
+ */
+static inline u32 window_beside(struct kunit *test, u32 first, u32 uploads, u32 late,
+				void (*beside)(struct kunit *test))
+{
+	struct lasack_queue *q = test->priv;
+	u32 i, j, window = 0;
+
+	for (i = 0; i < uploads; i++) {
+		struct frame f = accepts();
+
+		f.other = first + i;
+		begin(test, f);
+	}
+	for (i = 1; i <= 120; i++) {
+		for (j = 0; j < 2 * uploads; j++) {
+			struct sk_buff *in = data_in(test, FIRST + (i - 1) * MSS + j % 2 * MSS / 2,
+						     i > late ? i - late : 0, false,
+						     first + j / 2);
+
+			lasack_observer_hook(q->observer, in, NULL);
+			kfree_skb(in);
+		}
+		for (j = uploads; j--;)
+			window = window_of_ack(test, i, first + j);
+		if (beside)
+			beside(test);
+		usleep_range(5000, 6000);
+		lasack_queue_advance(q, ktime_get_ns());
+	}
+	return window;
+}
+
 /* Return: packets sent of 30, one in a tenth of @interval targets. CoDel reads the clock itself. */
 static inline u32 sent_late(struct kunit *test, struct frame like, u32 interval, u32 *marked)
 {

@@ -30,6 +30,7 @@
 #include "lasack/lasack_tournament.c"
 #include "lasack/window/lasack_echo.c"
 #include "lasack/window/lasack_near.c"
+#include "lasack/window/lasack_overtake.c"
 #include "lasack/window/lasack_plain.c"
 #include "lasack/window/lasack_scale.c"
 #include "lasack/window/lasack_window.c"

@@ -10,7 +10,8 @@
  * So one ACK at a time is asked about, until data echoes it.
  *
  * How long that was is the time to the last data before the one that echoes the ACK. That one may
- * come after a pause.
+ * come after a pause. If something that was queued later has come before it, the station's queue is
+ * a fair one: lasack_overtake.c.
  *
  * Who sends in a station's name could make its windows and its downloads' target small, and only
  * those. If an ACK is forged whose timestamp is ahead of all, no data echoes it, and the station
@@ -18,9 +19,9 @@
  * asked is forgotten, and what was answered. If an ACK is lost, another one is asked about after
  * LASACK_ECHO_AGE.
  *
- * Locking: none. Packets that come in write @heard, @segment and @fresh, whose a station's place
- * is, and whether the station is @shared. Those that go out write the rest, at the same time. What
- * is read is good or bad advice, never more.
+ * Locking: none. Packets that come in write @heard, @segment, @fresh and @overtaken, whose a
+ * station's place is, whether the station is @shared, and what is @answered. Those that go out
+ * write the rest, at the same time. What is read is good or bad advice, never more.
  */
 #include <asm/barrier.h>
 #include <linux/bits.h>
@@ -76,22 +77,31 @@ bool lasack_echo_timestamps(const struct sk_buff *skb, const struct tcp_segment 
 	return true;
 }
 
+/* Set @end to the sequence number behind a packet's data. Return: whether it can be read. */
+bool lasack_echo_end_of(const struct sk_buff *skb, const struct tcp_segment *seg, u32 *end)
+{
+	const __be32 *seq;
+	__be32 _seq;
+
+	seq = skb_header_pointer(skb, seg->transport + offsetof(struct tcphdr, seq), sizeof(_seq),
+				 &_seq);
+	if (!seq)
+		return false;
+	*end = ntohl(*seq) + seg->payload;
+	return true;
+}
+
 /* Return: whether a packet that has come in is data that echoes a timestamp. */
 bool lasack_echo_read(const struct sk_buff *skb, const struct tcp_segment *seg,
 		      struct lasack_echo_data *data)
 {
-	const __be32 *seq;
-	__be32 _seq;
 	u32 value;
 
 	if (seg->class != SEGMENT_TCP || !seg->payload ||
 	    !lasack_echo_timestamps(skb, seg, &value, &data->timestamp))
 		return false;
-	seq = skb_header_pointer(skb, seg->transport + offsetof(struct tcphdr, seq), sizeof(_seq),
-				 &_seq);
-	if (!seq)
+	if (!lasack_echo_end_of(skb, seg, &data->end))
 		return false;
-	data->end = ntohl(*seq) + seg->payload;
 	data->segment = skb_is_gso(skb) ? skb_shinfo(skb)->gso_size : seg->payload;
 	return true;
 }
@@ -107,6 +117,8 @@ static bool lasack_echo_is_of(struct lasack_echo_station *station, u32 hash, u32
 		WRITE_ONCE(station->shared, 0);
 		WRITE_ONCE(station->waited, 0);
 		WRITE_ONCE(station->connection, 0);
+		WRITE_ONCE(station->fair, 0);
+		lasack_overtake_forget(&station->overtake);
 		WRITE_ONCE(station->station, hash);
 	}
 	if (READ_ONCE(station->heard) != second)
@@ -122,34 +134,40 @@ static bool lasack_echo_is_of(struct lasack_echo_station *station, u32 hash, u32
  * @now: the time, 2^10 ns
  *
  * If packets of two connections come by turns, one waits for the other in the station.
+ *
+ * Return: whether the place is the station's.
  */
-void lasack_echo_mix(struct lasack_echo_station *station, u32 hash, const struct segment_key *key,
+bool lasack_echo_mix(struct lasack_echo_station *station, u32 hash, const struct segment_key *key,
 		     u32 now)
 {
 	u32 connection = (u32)be16_to_cpu(key->port[0]) << 16 | be16_to_cpu(key->port[1]);
 	u32 before;
 
 	if (!lasack_echo_is_of(station, hash, now >> LASACK_ECHO_SECOND))
-		return;
+		return false;
 	before = READ_ONCE(station->connection);
 	connection = connection ?: 1;
 	if (before == connection)
-		return;
+		return true;
 	WRITE_ONCE(station->connection, connection);
 	if (before)
 		WRITE_ONCE(station->shared, now >> LASACK_ECHO_SECOND ?: 1);
+	return true;
 }
 
 /**
  * lasack_echo_hear() - data has come from a station
  * @echo: a place, which may be another connection's
+ * @station: the station's place, or NULL: it has none
  * @flow: a hash of the connection
  * @data: the data
  * @now: the time, 2^10 ns
  */
-void lasack_echo_hear(struct lasack_echo *echo, u32 flow, const struct lasack_echo_data *data,
-		      u32 now)
+void lasack_echo_hear(struct lasack_echo *echo, const struct lasack_echo_station *station, u32 flow,
+		      const struct lasack_echo_data *data, u32 now)
 {
+	u32 since;
+
 	if (READ_ONCE(echo->flow) != flow)
 		return;
 	if (!READ_ONCE(echo->segment) || (s32)(data->end - READ_ONCE(echo->heard)) > 0)
@@ -160,10 +178,14 @@ void lasack_echo_hear(struct lasack_echo *echo, u32 flow, const struct lasack_ec
 	if (!smp_load_acquire(&echo->pending))
 		return;
 	/* The clock may have been read before the ACK was sent. */
-	if ((s32)(data->timestamp - READ_ONCE(echo->asked)) >= 0)
+	since = READ_ONCE(echo->since);
+	if ((s32)(data->timestamp - READ_ONCE(echo->asked)) >= 0) {
 		WRITE_ONCE(echo->pending, 0);
-	else if ((s32)(now - READ_ONCE(echo->since)) > (s32)LASACK_ECHO_LATE)
-		WRITE_ONCE(echo->fresh, now - READ_ONCE(echo->since));
+	} else if ((s32)(now - since) > (s32)LASACK_ECHO_LATE) {
+		if (station && lasack_overtake_seen(&station->overtake, since))
+			WRITE_ONCE(echo->overtaken, true);
+		WRITE_ONCE(echo->fresh, now - since);
+	}
 }
 
 /* The station begins a connection, which may have these addresses and ports again. */
@@ -179,6 +201,7 @@ static void lasack_echo_begin(struct lasack_echo *echo, u32 flow)
 	echo->late = 0;
 	echo->waited = 0;
 	WRITE_ONCE(echo->fresh, 0);
+	WRITE_ONCE(echo->overtaken, false);
 	WRITE_ONCE(echo->segment, 0);
 	echo->counted = ~0U;
 	WRITE_ONCE(echo->flow, flow);
@@ -212,6 +235,16 @@ static void lasack_echo_count(struct lasack_echo *echo, struct lasack_echo_stati
 	}
 }
 
+/* Data was late when an ACK is sent. Return: whether something had overtaken it. */
+static bool lasack_echo_was_overtaken(struct lasack_echo *echo)
+{
+	bool overtaken = READ_ONCE(echo->overtaken);
+
+	if (overtaken)
+		WRITE_ONCE(echo->overtaken, false);
+	return overtaken;
+}
+
 static bool lasack_echo_is_shared(const struct lasack_echo_station *station, u32 second)
 {
 	u32 shared = READ_ONCE(station->shared);
@@ -234,16 +267,18 @@ struct lasack_window_station lasack_echo_ask(struct lasack_echo *echo,
 					     struct lasack_echo_station *station, u32 flow,
 					     u32 timestamp, u32 ack_seq, u32 now)
 {
-	bool old = now - READ_ONCE(echo->since) > LASACK_ECHO_AGE;
-	u32 second = now >> LASACK_ECHO_SECOND, late, fresh = 0;
+	bool old = now - READ_ONCE(echo->since) > LASACK_ECHO_AGE, overtaken = false;
+	u32 second = now >> LASACK_ECHO_SECOND, late, fair, fresh = 0;
 
 	if (READ_ONCE(echo->flow) != flow) {
 		if (!old)
 			return (struct lasack_window_station) {};
 		lasack_echo_begin(echo, flow);
 	}
-	if (READ_ONCE(echo->fresh))
+	if (READ_ONCE(echo->fresh)) {
 		fresh = xchg(&echo->fresh, 0);
+		overtaken = lasack_echo_was_overtaken(echo);
+	}
 	if (READ_ONCE(echo->pending) && (s32)(timestamp - echo->asked) < 0) {
 		WRITE_ONCE(echo->pending, 0);
 		echo->waited = 0;
@@ -252,6 +287,8 @@ struct lasack_window_station lasack_echo_ask(struct lasack_echo *echo,
 	if (fresh) {
 		echo->late = now ?: 1;
 		echo->waited = fresh;
+		if (overtaken)
+			WRITE_ONCE(station->fair, now ?: 1);
 	}
 	if (!READ_ONCE(echo->pending) || old) {
 		if (echo->waited && !old && lasack_echo_is_shared(station, second)) {
@@ -267,6 +304,7 @@ struct lasack_window_station lasack_echo_ask(struct lasack_echo *echo,
 	}
 	lasack_echo_count(echo, station, second);
 	late = echo->late;
+	fair = READ_ONCE(station->fair);
 	return (struct lasack_window_station) {
 		.segment = READ_ONCE(echo->segment),
 		.uploads = max3(station->uploads[0], station->uploads[1], 1U),
@@ -274,6 +312,7 @@ struct lasack_window_station lasack_echo_ask(struct lasack_echo *echo,
 		.beyond = max((s32)(READ_ONCE(echo->heard) - ack_seq), 0),
 		.late = fresh,
 		.lately = late && now - late < LASACK_ECHO_LATELY,
+		.fair = fair && now - fair < LASACK_ECHO_LATELY,
 	};
 }
 

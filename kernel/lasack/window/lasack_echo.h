@@ -5,6 +5,7 @@
 
 #include <linux/bits.h>
 #include <linux/types.h>
+#include "lasack/window/lasack_overtake.h"
 #include "lasack/window/lasack_window.h"
 
 struct sk_buff;
@@ -22,7 +23,8 @@ struct lasack_echo {
 	u32	asked;		/* the timestamp of an ACK to the station ... */
 	u32	since;		/* ... that was sent then ... */
 	u32	pending;	/* ... and that no data has echoed yet */
-	u32	fresh;		/* since the last ACK, data came that had waited for so long */
+	u32	fresh;		/* since the last ACK, data came that had waited for so long ... */
+	bool	overtaken;	/* ... and something that was queued later came before */
 	u32	late;		/* when an ACK told so last; 0: never */
 	u32	waited;		/* how late data was since that ACK; 0: it was not */
 	u32	heard;		/* sequence number: up to here data has come */
@@ -42,6 +44,8 @@ struct lasack_echo_station {
 	u32	uploads[2];	/* in this second, and in the one before */
 	u32	wait;		/* an upload's data waited in it for so long, in units of 2^10 ns */
 	u32	waited;		/* when an ACK told so last; 0: never */
+	u32	fair;		/* when an ACK told last that its packets overtake; 0: never */
+	struct lasack_overtake overtake;
 };
 
 /* Data that has come from a station. */
@@ -53,13 +57,14 @@ struct lasack_echo_data {
 
 bool lasack_echo_timestamps(const struct sk_buff *skb, const struct tcp_segment *seg,
 			    u32 *value, u32 *echo);
+bool lasack_echo_end_of(const struct sk_buff *skb, const struct tcp_segment *seg, u32 *end);
 bool lasack_echo_read(const struct sk_buff *skb, const struct tcp_segment *seg,
 		      struct lasack_echo_data *data);
-void lasack_echo_mix(struct lasack_echo_station *station, u32 hash, const struct segment_key *key,
+bool lasack_echo_mix(struct lasack_echo_station *station, u32 hash, const struct segment_key *key,
 		     u32 now);
 void lasack_echo_end(struct lasack_echo *echo, u32 flow);
-void lasack_echo_hear(struct lasack_echo *echo, u32 flow, const struct lasack_echo_data *data,
-		      u32 now);
+void lasack_echo_hear(struct lasack_echo *echo, const struct lasack_echo_station *station, u32 flow,
+		      const struct lasack_echo_data *data, u32 now);
 struct lasack_window_station lasack_echo_ask(struct lasack_echo *echo,
 					     struct lasack_echo_station *station, u32 flow,
 					     u32 timestamp, u32 ack_seq, u32 now);

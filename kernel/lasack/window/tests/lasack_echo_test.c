@@ -35,7 +35,7 @@ static void hear(struct one *one, u32 flow, u32 stamp, u32 now)
 		.timestamp = stamp, .end = FIRST + 2 * MSS, .segment = MSS,
 	};
 
-	lasack_echo_hear(&one->echo, flow, &data, now);
+	lasack_echo_hear(&one->echo, &one->station, flow, &data, now);
 }
 
 static void echo_of_a_queue(struct kunit *test)
@@ -248,7 +248,7 @@ static void echo_counts_uploads(struct kunit *test)
 
 			lasack_echo_mix(&station, STATION, &keys[j], now);
 			told = lasack_echo_ask(&echo[j], &station, FLOW + j, STAMP, FIRST, now);
-			lasack_echo_hear(&echo[j], FLOW + j, &data, now);
+			lasack_echo_hear(&echo[j], &station, FLOW + j, &data, now);
 		}
 		/* A second of 20 goes by until it is known. */
 		if (i < 40)
@@ -317,56 +317,6 @@ static void echo_of_other_packets(struct kunit *test)
 	}
 }
 
-/* Return: the window of the @n-th ACK, which goes out at once, with the timestamp @n. */
-static u32 window_of_ack(struct kunit *test, u32 n, u16 other)
-{
-	struct frame f = nth_ack(n);
-	struct tcp_segment seg;
-	struct sk_buff *skb;
-	u32 window;
-
-	f.option[7] = n;
-	f.other = other;
-	enqueue(test, f);
-	skb = dequeue(test);
-	tcp_segment_parse(skb, &seg);
-	window = window_of(skb, &seg);
-	kfree_skb(skb);
-	return window;
-}
-
-/*
- * Whole packets. Return: the last window of the connection @first, after 120 ACKs, of a station
- * with so many @uploads. Its data echoes what was sent @late ACKs before the last one.
- */
-static u32 window_beside(struct kunit *test, u32 first, u32 uploads, u32 late)
-{
-	struct lasack_queue *q = test->priv;
-	u32 i, j, window = 0;
-
-	for (i = 0; i < uploads; i++) {
-		struct frame f = accepts();
-
-		f.other = first + i;
-		begin(test, f);
-	}
-	for (i = 1; i <= 120; i++) {
-		for (j = 0; j < 2 * uploads; j++) {
-			struct sk_buff *in = data_in(test, FIRST + (i - 1) * MSS + j % 2 * MSS / 2,
-						     i > late ? i - late : 0, false,
-						     first + j / 2);
-
-			lasack_observer_hook(q->observer, in, NULL);
-			kfree_skb(in);
-		}
-		for (j = uploads; j--;)
-			window = window_of_ack(test, i, first + j);
-		usleep_range(5000, 6000);
-		lasack_queue_advance(q, ktime_get_ns());
-	}
-	return window;
-}
-
 /*
  * Segments are of half an MSS. All data that has come is acknowledged before more comes. So of
  * eight uploads each may have three segments, which is more than a quarter of the least.
@@ -378,9 +328,9 @@ static void echo_makes_windows_small(struct kunit *test)
 	lasack_queue_advance(q, ktime_get_ns());
 	q->observer = lasack_observer_alloc();
 	KUNIT_ASSERT_NOT_NULL(test, q->observer);
-	KUNIT_EXPECT_EQ(test, window_beside(test, 0, 1, 6), WINDOW);
-	KUNIT_EXPECT_EQ(test, window_beside(test, 10, 8, 0), WINDOW);
-	KUNIT_EXPECT_LE(test, window_beside(test, 20, 8, 6) << SCALE, 3 * MSS / 2);
+	KUNIT_EXPECT_EQ(test, window_beside(test, 0, 1, 6, NULL), WINDOW);
+	KUNIT_EXPECT_EQ(test, window_beside(test, 10, 8, 0, NULL), WINDOW);
+	KUNIT_EXPECT_LE(test, window_beside(test, 20, 8, 6, NULL) << SCALE, 3 * MSS / 2);
 }
 
 /* What is far from a laptop echoes late, too. */
@@ -392,9 +342,9 @@ static void echo_of_what_is_far(struct kunit *test)
 	q->observer = lasack_observer_alloc();
 	KUNIT_ASSERT_NOT_NULL(test, q->observer);
 	observe_as(test, q->observer, NL80211_IFTYPE_STATION);
-	KUNIT_EXPECT_EQ(test, window_beside(test, 0, 8, 6), WINDOW);
+	KUNIT_EXPECT_EQ(test, window_beside(test, 0, 8, 6, NULL), WINDOW);
 	observe_as(test, q->observer, NL80211_IFTYPE_AP);
-	KUNIT_EXPECT_LE(test, window_beside(test, 10, 8, 6) << SCALE, 3 * MSS / 2);
+	KUNIT_EXPECT_LE(test, window_beside(test, 10, 8, 6, NULL) << SCALE, 3 * MSS / 2);
 }
 
 /*
@@ -410,7 +360,7 @@ static u32 dropped_beside(struct kunit *test, u32 first, u32 late, u32 ms)
 	u32 i, next = 0, before = q->aqm->codel_stats.drop_count;
 	struct sk_buff *skb;
 
-	window_beside(test, first, 2, late);
+	window_beside(test, first, 2, late, NULL);
 	for (i = 0; i < ARRAY_SIZE(came); i++) {
 		came[i] = ktime_get_ns();
 		lasack_queue_advance(q, came[i]);
@@ -429,8 +379,9 @@ static u32 dropped_beside(struct kunit *test, u32 first, u32 late, u32 ms)
 static u32 wait_now(struct kunit *test)
 {
 	struct lasack_queue *q = test->priv;
+	const struct lasack_echo_station *place = lasack_observer_station(q->observer, 2ULL << 40);
 
-	return lasack_observer_wait(q->observer, 2ULL << 40, q->now >> LASACK_ARRIVAL_SHIFT);
+	return place ? lasack_echo_wait(place, q->now >> LASACK_ARRIVAL_SHIFT) : 0;
 }
 
 /* RFC 8289, with a target that is less by what the download's ACKs will wait in the station. */
@@ -448,8 +399,8 @@ static void echo_makes_data_wait_less(struct kunit *test)
 	KUNIT_EXPECT_GT(test, wait_now(test), TARGET * MS);
 	/* Nobody is asked: an aggregate is made of what waits in the station. */
 	lasack_aqm_set_aggregates(q->aqm, true, false);
-	window_beside(test, 30, 2, 30);
-	window_beside(test, 40, 2, 30);
+	window_beside(test, 30, 2, 30, NULL);
+	window_beside(test, 40, 2, 30, NULL);
 	KUNIT_EXPECT_EQ(test, wait_now(test), 0U);
 }
 
