@@ -145,36 +145,52 @@ static void overtake_needs_an_order(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, lasack_overtake_seen(&o, START - 11 * MS));
 }
 
-/* Data is late, and something has overtaken it. Return: what the next ACK, of @stamp, is told. */
-static struct lasack_window_station told(struct station *s, u32 stamp, u32 now)
+/*
+ * Data is late. What came before it was an ACK of data that was sent so many ms later than what the
+ * late data does not echo. Return: what the next ACK, of @stamp, is told.
+ */
+static struct lasack_window_station told(struct station *s, u32 stamp, u32 later, u32 now)
 {
 	struct lasack_echo_data data = { .timestamp = 99, .end = FIRST, .segment = MSS };
 
 	lasack_echo_ask(&s->echo[0], &s->place, FLOW, 100, FIRST, now);
-	lasack_overtake_ask(&s->place.overtake, OTHER, END, now + 15 * MS);
+	lasack_overtake_ask(&s->place.overtake, OTHER, END, now + later * MS);
 	lasack_overtake_answer(&s->place.overtake, OTHER, END);
 	lasack_echo_hear(&s->echo[0], &s->place, FLOW, &data, now + 30 * MS);
 	return lasack_echo_ask(&s->echo[0], &s->place, FLOW, stamp, FIRST, now + 31 * MS);
+}
+
+/* What the next ACK is told if nothing has come. */
+static struct lasack_window_station told_again(struct station *s, u32 now)
+{
+	return lasack_echo_ask(&s->echo[0], &s->place, FLOW, 101, FIRST, now);
 }
 
 /* It is remembered for some seconds, as that data was late. A forged ACK tells nothing. */
 static void overtake_is_remembered(struct kunit *test)
 {
 	struct station *s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, s);
+	KUNIT_EXPECT_FALSE(test, told(s, 98, 15, START - SECOND).fair);
+	KUNIT_EXPECT_TRUE(test, told(s, 101, 15, START + SECOND).fair);
+	KUNIT_EXPECT_TRUE(test, told_again(s, START + 5 * SECOND).fair);
+	KUNIT_EXPECT_FALSE(test, told_again(s, START + 6 * SECOND).fair);
+	KUNIT_EXPECT_TRUE(test, told(s, 101, 5, START + 8 * SECOND).late);
+	KUNIT_EXPECT_FALSE(test, told_again(s, START + 9 * SECOND).fair);
+}
+
+static void overtake_of_another_station(struct kunit *test)
+{
+	struct station *s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
 	struct segment_key key = {};
 
 	KUNIT_ASSERT_NOT_NULL(test, s);
-	KUNIT_EXPECT_FALSE(test, told(s, 98, START - SECOND).fair);
-	KUNIT_EXPECT_TRUE(test, told(s, 101, START + SECOND).fair);
-	KUNIT_EXPECT_TRUE(test, lasack_echo_ask(&s->echo[0], &s->place, FLOW, 102, FIRST,
-						START + 5 * SECOND).fair);
-	KUNIT_EXPECT_FALSE(test, lasack_echo_ask(&s->echo[0], &s->place, FLOW, 102, FIRST,
-						 START + 6 * SECOND).fair);
-	/* Another station gets the place. */
-	KUNIT_EXPECT_TRUE(test, told(s, 103, START + 7 * SECOND).fair);
-	lasack_echo_mix(&s->place, FLOW, &key, START + 7 * SECOND);
-	KUNIT_EXPECT_FALSE(test, lasack_echo_ask(&s->echo[0], &s->place, FLOW, 104, FIRST,
-						 START + 7 * SECOND + 40 * MS).fair);
+	KUNIT_EXPECT_TRUE(test, told(s, 101, 15, START).fair);
+	KUNIT_EXPECT_TRUE(test, lasack_overtake_seen(&s->place.overtake, START));
+	lasack_echo_mix(&s->place, FLOW, &key, START);
+	KUNIT_EXPECT_FALSE(test, told_again(s, START + 40 * MS).fair);
+	KUNIT_EXPECT_FALSE(test, lasack_overtake_seen(&s->place.overtake, START));
 }
 
 /* Return: the window of an upload of a station, in segments, after @acks of 10 ms each. */
@@ -254,6 +270,7 @@ static struct kunit_case lasack_overtake_cases[] = {
 	KUNIT_CASE(overtake_is_asked_one_at_a_time),
 	KUNIT_CASE(overtake_needs_an_order),
 	KUNIT_CASE(overtake_is_remembered),
+	KUNIT_CASE(overtake_of_another_station),
 	KUNIT_CASE(overtake_leaves_windows),
 	KUNIT_CASE(overtake_of_packets),
 	{}
