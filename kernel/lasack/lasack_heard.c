@@ -135,9 +135,9 @@ static void lasack_observer_heard(struct lasack_observer *observer, const struct
 
 /* An ACK has come from a station. Few are waited for. */
 static void lasack_observer_acked(struct lasack_observer *observer, const struct tcp_segment *seg,
-				  u64 station, struct lasack_overtake *overtake)
+				  u64 station, struct lasack_overtake *overtake, u32 now)
 {
-	if (lasack_overtake_is_pending(overtake))
+	if (lasack_overtake_is_pending(overtake, now))
 		lasack_overtake_answer(overtake, lasack_observer_hash(observer, &seg->key, station),
 				       seg->ack_seq);
 }
@@ -164,10 +164,11 @@ void lasack_observer_note_tcp(struct lasack_observer *observer, const struct tcp
 	if (seg->class <= SEGMENT_PORTLESS)
 		place = lasack_observer_mix(observer, &seg->key, station, now);
 	if (seg->class == SEGMENT_TCP) {
-		if (place && seg->ack)
-			lasack_observer_acked(observer, seg, station, &place->overtake);
 		if (seg->payload || (seg->syn && !seg->ack))
 			lasack_observer_heard(observer, seg, station, place, data, now);
+		/* Afterwards: a packet does not overtake itself. */
+		if (place && seg->ack)
+			lasack_observer_acked(observer, seg, station, &place->overtake, now);
 	} else if (!segment_has_key(seg) ||
 		   (seg->class == SEGMENT_FRAGMENT && seg->key.protocol != IPPROTO_UDP)) {
 		lasack_unacked_add(lasack_observer_pieces(observer, station), length);
@@ -210,7 +211,7 @@ struct lasack_window_station lasack_observer_ask(struct lasack_observer *observe
 	return known;
 }
 
-/* Data is sent to a station in which data waits: does its ACK? */
+/* An upload's data waits in a station. Ask whether the ACK of a download's data does, too. */
 static void lasack_observer_ask_about(struct lasack_observer *observer, const struct sk_buff *skb,
 				      struct lasack_overtake *overtake, u32 now)
 {
@@ -243,7 +244,7 @@ u32 lasack_observer_wait(struct lasack_observer *observer, const struct sk_buff 
 		return 0;
 	place = lasack_observer_station(observer, lasack_station_address(skb));
 	wait = place ? lasack_echo_wait(place, now) : 0;
-	if (wait && lasack_overtake_may_ask(&place->overtake, now))
+	if (wait && !lasack_overtake_is_pending(&place->overtake, now))
 		lasack_observer_ask_about(observer, skb, &place->overtake, now);
 	return wait;
 }

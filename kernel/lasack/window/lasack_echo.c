@@ -10,18 +10,21 @@
  * So one ACK at a time is asked about, until data echoes it.
  *
  * How long that was is the time to the last data before the one that echoes the ACK. That one may
- * come after a pause. If something that was queued later has come before it, the station's queue is
- * a fair one: lasack_overtake.c.
+ * come after a pause.
  *
- * Who sends in a station's name could make its windows and its downloads' target small, and only
- * those. If an ACK is forged whose timestamp is ahead of all, no data echoes it, and the station
+ * If something that was queued after the ACK came has overtaken that data, the station's queue is a
+ * fair one (lasack_overtake.c). Then its uploads do not share a queue, so each counts as the only
+ * one. And data is late there as often as its window is not small: that it was late is not
+ * remembered.
+ *
+ * Who sends in a station's name could make its windows and its downloads' target small or not, and
+ * only those. If an ACK is forged whose timestamp is ahead of all, no data echoes it, and the station
  * seems to be late. But before that is told, the next ACK has an older timestamp. Then what is
  * asked is forgotten, and what was answered. If an ACK is lost, another one is asked about after
  * LASACK_ECHO_AGE.
  *
- * Locking: none. Packets that come in write @heard, @segment, @fresh and @overtaken, whose a
- * station's place is, whether the station is @shared, and what is @answered. Those that go out
- * write the rest, at the same time. What is read is good or bad advice, never more.
+ * Locking: none. Packets that come in and packets that go out write at the same time. What is read
+ * is good or bad advice, never more.
  */
 #include <asm/barrier.h>
 #include <linux/bits.h>
@@ -47,6 +50,12 @@
 #define LASACK_ECHO_SECOND	20
 /* Seconds: a station from which nothing has come for so long does not need its place. */
 #define LASACK_ECHO_LEFT	2U
+/*
+ * Whether something that was queued after an ACK came has overtaken what was queued before. It may
+ * be so if late data comes. It is so if data echoes just this ACK: then the ACK was not lost.
+ */
+enum { LASACK_ECHO_IS_NOT, LASACK_ECHO_MAY_BE, LASACK_ECHO_IS };
+
 /* Bytes in a second: what sends less has no queue of its own. */
 #define LASACK_ECHO_LARGE	8192U
 
@@ -167,6 +176,7 @@ void lasack_echo_hear(struct lasack_echo *echo, const struct lasack_echo_station
 		      const struct lasack_echo_data *data, u32 now)
 {
 	u32 since;
+	s32 newer;
 
 	if (READ_ONCE(echo->flow) != flow)
 		return;
@@ -179,11 +189,14 @@ void lasack_echo_hear(struct lasack_echo *echo, const struct lasack_echo_station
 		return;
 	/* The clock may have been read before the ACK was sent. */
 	since = READ_ONCE(echo->since);
-	if ((s32)(data->timestamp - READ_ONCE(echo->asked)) >= 0) {
+	newer = data->timestamp - READ_ONCE(echo->asked);
+	if (newer >= 0) {
+		if (!newer && READ_ONCE(echo->overtaken) == LASACK_ECHO_MAY_BE)
+			WRITE_ONCE(echo->overtaken, LASACK_ECHO_IS);
 		WRITE_ONCE(echo->pending, 0);
 	} else if ((s32)(now - since) > (s32)LASACK_ECHO_LATE) {
 		if (station && lasack_overtake_seen(&station->overtake, since))
-			WRITE_ONCE(echo->overtaken, true);
+			WRITE_ONCE(echo->overtaken, LASACK_ECHO_MAY_BE);
 		WRITE_ONCE(echo->fresh, now - since);
 	}
 }
@@ -201,7 +214,7 @@ static void lasack_echo_begin(struct lasack_echo *echo, u32 flow)
 	echo->late = 0;
 	echo->waited = 0;
 	WRITE_ONCE(echo->fresh, 0);
-	WRITE_ONCE(echo->overtaken, false);
+	WRITE_ONCE(echo->overtaken, LASACK_ECHO_IS_NOT);
 	WRITE_ONCE(echo->segment, 0);
 	echo->counted = ~0U;
 	WRITE_ONCE(echo->flow, flow);
@@ -235,16 +248,6 @@ static void lasack_echo_count(struct lasack_echo *echo, struct lasack_echo_stati
 	}
 }
 
-/* Data was late when an ACK is sent. Return: whether something had overtaken it. */
-static bool lasack_echo_was_overtaken(struct lasack_echo *echo)
-{
-	bool overtaken = READ_ONCE(echo->overtaken);
-
-	if (overtaken)
-		WRITE_ONCE(echo->overtaken, false);
-	return overtaken;
-}
-
 static bool lasack_echo_is_shared(const struct lasack_echo_station *station, u32 second)
 {
 	u32 shared = READ_ONCE(station->shared);
@@ -267,7 +270,7 @@ struct lasack_window_station lasack_echo_ask(struct lasack_echo *echo,
 					     struct lasack_echo_station *station, u32 flow,
 					     u32 timestamp, u32 ack_seq, u32 now)
 {
-	bool old = now - READ_ONCE(echo->since) > LASACK_ECHO_AGE, overtaken = false;
+	bool old = now - READ_ONCE(echo->since) > LASACK_ECHO_AGE;
 	u32 second = now >> LASACK_ECHO_SECOND, late, fair, fresh = 0;
 
 	if (READ_ONCE(echo->flow) != flow) {
@@ -275,9 +278,11 @@ struct lasack_window_station lasack_echo_ask(struct lasack_echo *echo,
 			return (struct lasack_window_station) {};
 		lasack_echo_begin(echo, flow);
 	}
-	if (READ_ONCE(echo->fresh)) {
+	if (READ_ONCE(echo->fresh))
 		fresh = xchg(&echo->fresh, 0);
-		overtaken = lasack_echo_was_overtaken(echo);
+	if (READ_ONCE(echo->overtaken) == LASACK_ECHO_IS) {
+		WRITE_ONCE(echo->overtaken, LASACK_ECHO_IS_NOT);
+		WRITE_ONCE(station->fair, now ?: 1);
 	}
 	if (READ_ONCE(echo->pending) && (s32)(timestamp - echo->asked) < 0) {
 		WRITE_ONCE(echo->pending, 0);
@@ -287,8 +292,6 @@ struct lasack_window_station lasack_echo_ask(struct lasack_echo *echo,
 	if (fresh) {
 		echo->late = now ?: 1;
 		echo->waited = fresh;
-		if (overtaken)
-			WRITE_ONCE(station->fair, now ?: 1);
 	}
 	if (!READ_ONCE(echo->pending) || old) {
 		if (echo->waited && !old && lasack_echo_is_shared(station, second)) {
@@ -297,6 +300,7 @@ struct lasack_window_station lasack_echo_ask(struct lasack_echo *echo,
 		}
 		echo->waited = 0;
 		WRITE_ONCE(echo->pending, 0);
+		WRITE_ONCE(echo->overtaken, LASACK_ECHO_IS_NOT);
 		WRITE_ONCE(echo->asked, timestamp);
 		WRITE_ONCE(echo->since, now);
 		/* Who sees it as pending also sees what is asked: lasack_echo_hear(). */
@@ -305,14 +309,15 @@ struct lasack_window_station lasack_echo_ask(struct lasack_echo *echo,
 	lasack_echo_count(echo, station, second);
 	late = echo->late;
 	fair = READ_ONCE(station->fair);
+	if (now - fair >= LASACK_ECHO_LATELY)
+		fair = 0;
 	return (struct lasack_window_station) {
 		.segment = READ_ONCE(echo->segment),
-		.uploads = max3(station->uploads[0], station->uploads[1], 1U),
+		.uploads = fair ? 1 : max3(station->uploads[0], station->uploads[1], 1U),
 		.shared = lasack_echo_is_shared(station, second),
 		.beyond = max((s32)(READ_ONCE(echo->heard) - ack_seq), 0),
 		.late = fresh,
-		.lately = late && now - late < LASACK_ECHO_LATELY,
-		.fair = fair && now - fair < LASACK_ECHO_LATELY,
+		.lately = !fair && late && now - late < LASACK_ECHO_LATELY,
 	};
 }
 

@@ -23,15 +23,15 @@ struct lasack_echo {
 	u32	asked;		/* the timestamp of an ACK to the station ... */
 	u32	since;		/* ... that was sent then ... */
 	u32	pending;	/* ... and that no data has echoed yet */
-	u32	fresh;		/* since the last ACK, data came that had waited for so long ... */
-	bool	overtaken;	/* ... and something that was queued later came before */
+	u32	fresh;		/* since the last ACK, data came that had waited for so long */
 	u32	late;		/* when an ACK told so last; 0: never */
 	u32	waited;		/* how late data was since that ACK; 0: it was not */
 	u32	heard;		/* sequence number: up to here data has come */
 	u32	counted;	/* the second of what follows */
 	u32	began;		/* sequence number: up to here data had come when it began */
-	bool	large;		/* it is among the station's uploads */
 	u32	segment;	/* bytes that the station sends in a packet at most; 0: none yet */
+	bool	large;		/* it is among the station's uploads */
+	u8	overtaken;	/* data that does not echo the ACK: LASACK_ECHO_* */
 };
 
 /* Of a station. Seconds are of 2^30 ns. */

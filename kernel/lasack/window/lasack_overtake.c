@@ -7,8 +7,9 @@
  * that data. If the ACK of the data comes first, it has overtaken: the station serves its
  * connections by turns, as Linux does, and one does not wait for another.
  *
- * So one packet of data at a time is asked about, until the station acknowledges it. lasack_echo.c
- * knows what was queued before the ACK.
+ * So one packet of data at a time is asked about, until the station acknowledges it. It must be
+ * newer than the last one of its connection: an old one may have been acknowledged before.
+ * lasack_echo.c knows what was queued before the ACK.
  *
  * Source: the order of packets that wait in one queue. Sparse flows, which go first: RFC 8290, 4.
  *
@@ -22,17 +23,19 @@
 
 /* What is below the queue discipline may change the order of two packets, but not for so long. */
 #define LASACK_OVERTAKE_LATER	(10U * NSEC_PER_MSEC >> 10)
+/* Nobody asks about what is older: the time wraps. */
+#define LASACK_OVERTAKE_LATEST	BIT(20)
 /* An ACK that has not come for so long was lost, or the data was. */
 #define LASACK_OVERTAKE_AGE	BIT(18)
 
-/* Return: whether another packet can be asked about. */
-bool lasack_overtake_may_ask(const struct lasack_overtake *o, u32 now)
+/* Return: whether lasack_overtake_answer() waits for an ACK. */
+bool lasack_overtake_is_pending(const struct lasack_overtake *o, u32 now)
 {
-	return !READ_ONCE(o->pending) || now - READ_ONCE(o->sent) > LASACK_OVERTAKE_AGE;
+	return READ_ONCE(o->pending) && now - READ_ONCE(o->sent) <= LASACK_OVERTAKE_AGE;
 }
 
 /**
- * lasack_overtake_ask() - data is sent to the station, and another packet can be asked about
+ * lasack_overtake_ask() - data is sent to the station, and no ACK is waited for
  * @o: what is known of the station
  * @flow: a hash of the connection
  * @end: the sequence number behind the data
@@ -40,18 +43,14 @@ bool lasack_overtake_may_ask(const struct lasack_overtake *o, u32 now)
  */
 void lasack_overtake_ask(struct lasack_overtake *o, u32 flow, u32 end, u32 now)
 {
+	if (READ_ONCE(o->flow) == flow && (s32)(end - READ_ONCE(o->end)) <= 0)
+		return;
 	WRITE_ONCE(o->pending, 0);
 	WRITE_ONCE(o->flow, flow);
 	WRITE_ONCE(o->end, end);
 	WRITE_ONCE(o->sent, now ?: 1);
 	/* Who sees it as pending also sees what is asked: lasack_overtake_answer(). */
 	smp_store_release(&o->pending, 1);
-}
-
-/* Return: whether lasack_overtake_answer() waits for an ACK. */
-bool lasack_overtake_is_pending(const struct lasack_overtake *o)
-{
-	return READ_ONCE(o->pending);
 }
 
 /**
@@ -81,12 +80,13 @@ bool lasack_overtake_seen(const struct lasack_overtake *o, u32 since)
 {
 	u32 answered = READ_ONCE(o->answered);
 
-	return answered && (s32)(answered - since) > (s32)LASACK_OVERTAKE_LATER;
+	return answered && answered - since - LASACK_OVERTAKE_LATER < LASACK_OVERTAKE_LATEST;
 }
 
 /* Another station. */
 void lasack_overtake_forget(struct lasack_overtake *o)
 {
 	WRITE_ONCE(o->pending, 0);
+	WRITE_ONCE(o->flow, 0);
 	WRITE_ONCE(o->answered, 0);
 }

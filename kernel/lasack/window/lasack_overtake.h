@@ -14,9 +14,8 @@ struct lasack_overtake {
 	u32	answered;	/* when the data was sent whose ACK came last; 0: none came */
 };
 
-bool lasack_overtake_may_ask(const struct lasack_overtake *o, u32 now);
 void lasack_overtake_ask(struct lasack_overtake *o, u32 flow, u32 end, u32 now);
-bool lasack_overtake_is_pending(const struct lasack_overtake *o);
+bool lasack_overtake_is_pending(const struct lasack_overtake *o, u32 now);
 void lasack_overtake_answer(struct lasack_overtake *o, u32 flow, u32 ack_seq);
 bool lasack_overtake_seen(const struct lasack_overtake *o, u32 since);
 void lasack_overtake_forget(struct lasack_overtake *o);

@@ -32,9 +32,6 @@
  *   alone. If data is still late by more than the target when the window is small, the queue is not
  *   that of the uploads. The window would only leave the air to what fills it, so it is left alone
  *   for a while.
- * - If the station's queue is a fair one (lasack_overtake.c), an upload's data is in nobody's way. So
- *   it may wait there for as long as ACKs may wait here. What is longer than that is mended sooner:
- *   the window grows again at once.
  * - So small a window is made of whole segments, but for a few bytes less, as its scale is coarse.
  *   If it had a few bytes more, a Linux sender would send these in a packet of their own. It takes
  *   nearly as much air as a whole one, and the receiver acknowledges it. Other senders send whole
@@ -150,7 +147,6 @@ static u32 lasack_window_elsewhere(const struct lasack_window *w,
 	const struct lasack_window_station *station = &ack->station;
 
 	if (!station->late || !station->segment || !station->shared ||
-	    (station->fair && station->late <= aim->wait) ||
 	    ack->waited >= aim->wait / 4 ||
 	    (w->futile && ack->now - w->futile < LASACK_WINDOW_FUTILE))
 		return 0;
@@ -169,8 +165,7 @@ static void lasack_window_try(struct lasack_window *w, const struct lasack_windo
 	    (s32)(w->edge - ack->seq - w->limit) <= 0) {
 		w->futile = ack->now ?: 1;
 		w->limit = aim->window;
-	} else if ((!station->lately || station->fair) &&
-		   (long_since || (s32)(w->until - ack->seq) <= 0)) {
+	} else if (!station->lately && (long_since || (s32)(w->until - ack->seq) <= 0)) {
 		w->limit += station->segment / 2 ?: aim->window / 8;
 	} else {
 		return;

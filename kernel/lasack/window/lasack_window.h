@@ -41,7 +41,6 @@ struct lasack_window_station {
 	u32	beyond;		/* bytes that came from it, and that the ACK does not acknowledge */
 	u32	late;		/* since the last ACK, data came that had waited so long in it */
 	bool	lately;		/* or in the last seconds */
-	bool	fair;		/* its connections do not wait for one another */
 };
 
 /* An ACK that is sent. */
