@@ -280,10 +280,8 @@ struct lasack_window_station lasack_echo_ask(struct lasack_echo *echo,
 	}
 	if (READ_ONCE(echo->fresh))
 		fresh = xchg(&echo->fresh, 0);
-	if (READ_ONCE(echo->overtaken) == LASACK_ECHO_IS) {
-		WRITE_ONCE(echo->overtaken, LASACK_ECHO_IS_NOT);
+	if (READ_ONCE(echo->overtaken) == LASACK_ECHO_IS)
 		WRITE_ONCE(station->fair, now ?: 1);
-	}
 	if (READ_ONCE(echo->pending) && (s32)(timestamp - echo->asked) < 0) {
 		WRITE_ONCE(echo->pending, 0);
 		echo->waited = 0;
