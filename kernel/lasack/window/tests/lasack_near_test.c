@@ -211,7 +211,7 @@ static u32 dropped_in(struct kunit *test, u32 ms, u16 other)
 	return drops;
 }
 
-/* For a second: more than 12.5 ms for more than 0.4 s; or 50 ms, but for less than 1.6 s. */
+/* For a second: more than 12.5 ms for more than 0.5 s; or 50 ms, but for less than 1.6 s. */
 static void near_data_waits_for_less(struct kunit *test)
 {
 	struct lasack_queue *q = test->priv;
