@@ -18,9 +18,9 @@
  * remembered.
  *
  * Who sends in a station's name could make its windows and its downloads' target small or not, and
- * only those. If an ACK is forged whose timestamp is ahead of all, no data echoes it, and the station
- * seems to be late. But before that is told, the next ACK has an older timestamp. Then what is
- * asked is forgotten, and what was answered. If an ACK is lost, another one is asked about after
+ * only those. If an ACK is forged whose timestamp is ahead of all, no data echoes it, and the
+ * station seems to be late. But before that is told, the next ACK has an older timestamp. Then what
+ * is asked is forgotten, and what was answered. If an ACK is lost, another one is asked about after
  * LASACK_ECHO_AGE.
  *
  * Locking: none. Packets that come in and packets that go out write at the same time. What is read
