@@ -160,7 +160,19 @@ static inline struct sk_buff *packet_of(struct kunit *test, const struct frame *
 	return skb;
 }
 
-/* Return: half a segment of the station that echoes @stamp, as the stack hands it to netfilter. */
+/* Return: a packet of the station, as the stack hands it to netfilter. */
+static inline struct sk_buff *packet_in(struct kunit *test, const struct frame *f)
+{
+	struct sk_buff *skb = packet_of(test, f);
+
+	skb_reset_mac_header(skb);
+	eth_hdr(skb)->h_source[0] = 2;
+	skb_pull(skb, ETH_HLEN);
+	skb_reset_network_header(skb);
+	return skb;
+}
+
+/* Return: half a segment of the station that echoes @stamp. */
 static inline struct sk_buff *data_in(struct kunit *test, u32 seq, u8 stamp, bool ipv6, u16 other)
 {
 	struct frame f = {
@@ -170,11 +182,7 @@ static inline struct sk_buff *data_in(struct kunit *test, u32 seq, u8 stamp, boo
 
 	set_options(&f, timestamps, sizeof(timestamps));
 	f.option[11] = stamp;
-	skb = packet_of(test, &f);
-	skb_reset_mac_header(skb);
-	eth_hdr(skb)->h_source[0] = 2;
-	skb_pull(skb, ETH_HLEN);
-	skb_reset_network_header(skb);
+	skb = packet_in(test, &f);
 	((struct tcphdr *)(skb->data + (ipv6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr))))
 		->seq = htonl(seq);
 	return skb;

@@ -50,6 +50,7 @@
 #define LASACK_ECHO_SECOND	20
 /* Seconds: a station from which nothing has come for so long does not need its place. */
 #define LASACK_ECHO_LEFT	2U
+
 /*
  * Whether something that was queued after an ACK came has overtaken what was queued before. It may
  * be so if late data comes. It is so if data echoes just this ACK: then the ACK was not lost.
@@ -255,6 +256,13 @@ static bool lasack_echo_is_shared(const struct lasack_echo_station *station, u32
 	return shared && second - shared < 2;
 }
 
+static bool lasack_echo_is_fair(const struct lasack_echo_station *station, u32 now)
+{
+	u32 fair = READ_ONCE(station->fair);
+
+	return fair && now - fair < LASACK_ECHO_LATELY;
+}
+
 /**
  * lasack_echo_ask() - an ACK is sent to a station
  * @echo: a place, which may be another connection's
@@ -271,7 +279,8 @@ struct lasack_window_station lasack_echo_ask(struct lasack_echo *echo,
 					     u32 timestamp, u32 ack_seq, u32 now)
 {
 	bool old = now - READ_ONCE(echo->since) > LASACK_ECHO_AGE;
-	u32 second = now >> LASACK_ECHO_SECOND, late, fair, fresh = 0;
+	u32 second = now >> LASACK_ECHO_SECOND, late, fresh = 0;
+	bool fair;
 
 	if (READ_ONCE(echo->flow) != flow) {
 		if (!old)
@@ -306,9 +315,7 @@ struct lasack_window_station lasack_echo_ask(struct lasack_echo *echo,
 	}
 	lasack_echo_count(echo, station, second);
 	late = echo->late;
-	fair = READ_ONCE(station->fair);
-	if (now - fair >= LASACK_ECHO_LATELY)
-		fair = 0;
+	fair = lasack_echo_is_fair(station, now);
 	return (struct lasack_window_station) {
 		.segment = READ_ONCE(echo->segment),
 		.uploads = fair ? 1 : max3(station->uploads[0], station->uploads[1], 1U),

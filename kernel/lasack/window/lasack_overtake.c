@@ -22,7 +22,7 @@
 #include "lasack/window/lasack_overtake.h"
 
 /* What is below the queue discipline may change the order of two packets, but not for so long. */
-#define LASACK_OVERTAKE_LATER	(10U * NSEC_PER_MSEC >> 10)
+#define LASACK_OVERTAKE_LATER	((u32)(10 * NSEC_PER_MSEC >> 10))
 /* Nobody asks about what is older: the time wraps. */
 #define LASACK_OVERTAKE_LATEST	BIT(20)
 /* An ACK that has not come for so long was lost, or the data was. */

@@ -79,13 +79,9 @@ static void near_is_known_roughly(struct kunit *test)
 static void ask_server(struct kunit *test, u16 other)
 {
 	struct frame f = { .flags = TCPHDR_SYN, .back = true, .other = other };
-	struct sk_buff *skb = packet_of(test, &f);
+	struct sk_buff *skb = packet_in(test, &f);
 	struct lasack_queue *q = test->priv;
 
-	skb_reset_mac_header(skb);
-	eth_hdr(skb)->h_source[0] = 2;
-	skb_pull(skb, ETH_HLEN);
-	skb_reset_network_header(skb);
 	lasack_observer_hook(q->observer, skb, NULL);
 	kfree_skb(skb);
 }

@@ -318,11 +318,7 @@ static void download(struct kunit *test)
 	for (i = 0; i < 2; i++)
 		kfree_skb(dequeue(test));
 	ack.ack_seq = seq + 2 * MSS;
-	skb = packet_of(test, &ack);
-	skb_reset_mac_header(skb);
-	eth_hdr(skb)->h_source[0] = 2;
-	skb_pull(skb, ETH_HLEN);
-	skb_reset_network_header(skb);
+	skb = packet_in(test, &ack);
 	lasack_observer_hook(q->observer, skb, NULL);
 	kfree_skb(skb);
 }
