@@ -23,7 +23,7 @@ struct lasack_account {
 #define LASACK_FLOOR_LINE	16
 
 struct lasack_floor {
-	s64	credit;		/* new flows' bytes * percent; a byte costs 100 - percent */
+	s64	credit;		/* late flows' bytes * percent; a byte costs 100 - percent */
 	u32	count;
 	struct {
 		u32	flow;	/* its number */
@@ -73,7 +73,8 @@ struct lasack_flow {
 				ack_reversed:1,	/* the position's direction */
 				doubt_reversed:1, /* the candidate's */
 				opening:1,	/* all it had in this life was a SYN */
-				solicited:1;	/* its station asked for it */
+				solicited:1,	/* its station asked for it */
+				late:1;		/* others starved already when it began */
 	u8			shared:1,	/* not one connection: no ACK arithmetic */
 				reversed:1,	/* the last packet came from key.addr[1] */
 				starved:1,	/* stands in line for the floor */

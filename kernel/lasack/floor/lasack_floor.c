@@ -11,10 +11,14 @@
  * all flows by waiting time. Who sends on and on, without waiting for answers, does not say so.
  *
  * Flows that starve stand in a short line. The first of them that has packets has the floor: a
- * percentage of what it and the new flows that it competes with are served. That is all bytes of a
+ * percentage of what it and the late flows that it competes with are served. That is all bytes of a
  * packet and those that it acknowledges, or what it costs if that is more. If only an ACK's own
  * bytes counted, it would be almost free, and uploads would get many times the floor's share. The
  * sums are charged as ever. But what the floor gave does not count for ever: lasack_queue.c.
+ *
+ * Late is a new flow that began while others starved. New flows that were there before do not
+ * starve anybody for long: they grow old, and no others come. If they paid, one of fifty
+ * connections that begin at once would have twelve times as much as each of the others.
  *
  * A flow stands in line until its sum is the least, until it has ended, or until it has had no
  * packets for a second. Each goes on until it is done: if they were served in turn, all would be as
@@ -78,6 +82,12 @@ static void lasack_floor_remove(struct lasack_floor *floor, u32 place)
 static bool lasack_floor_is_new(const struct lasack_queue *q, const struct lasack_flow *flow)
 {
 	return (lasack_flow_bytes(flow) < LASACK_CREDIT || !flow->served) && !q->shape.paper;
+}
+
+/* Did the flow begin while others starved, and is it still new? Then it is one that starves them. */
+static bool lasack_floor_pays(const struct lasack_queue *q, const struct lasack_flow *flow)
+{
+	return (flow->late && lasack_floor_is_new(q, flow)) || q->shape.paper;
 }
 
 /* The flow has no packets. Has it ended, or had none for so long that it does not starve? */
@@ -271,7 +281,7 @@ void lasack_floor_note(struct lasack_queue *q, struct lasack_flow *flow, bool by
 		lasack_floor_turn(q, floor, lasack_flow_number(q, flow), service);
 		return;
 	}
-	if (lasack_floor_is_new(q, flow) || q->shape.paper)
+	if (lasack_floor_pays(q, flow))
 		floor->credit = min_t(s64, floor->credit + earned,
 				      max_t(s64, earned, (s64)LASACK_FLOOR_KEPT * price));
 	if (!lasack_floor_alone(q, flow))

@@ -201,6 +201,27 @@ static void floor_is_not_paid_by_old_flows(struct kunit *test)
 	KUNIT_EXPECT_GT(test, had_among(test, 1, 100, 1000), 20U);
 }
 
+/*
+ * New flows that were there before anybody starved compete with it as equals. If they paid, one of
+ * fifty connections that begin at once would have a third of what all have.
+ */
+static void floor_is_paid_by_who_comes_later(struct kunit *test)
+{
+	u32 i;
+
+	grow(test, 1);
+	for (i = 0; i < 20; i++)
+		add_to(test, 1, data(100 + i, 1000), OTHER);
+	starve(test, 1);
+	for (i = 0; i < 60; i++) {
+		add_to(test, 1, data(100 + i % 20, 1000), OTHER);
+		KUNIT_EXPECT_EQ(test, serve(test), OTHER);
+	}
+	KUNIT_EXPECT_TRUE(test, known(test->priv, 1)->starved);
+	had_among(test, 1, 20, 1000);	/* those who came before have a packet each */
+	KUNIT_EXPECT_GT(test, had_among(test, 1, 100, 1000), 20U);
+}
+
 /* A short packet costs as much as it does in the sums. */
 static void floor_counts_overhead(struct kunit *test)
 {
@@ -296,6 +317,7 @@ static struct kunit_case lasack_floor_cases[] = {
 	KUNIT_CASE(floor_is_not_for_a_flood),
 	KUNIT_CASE(floor_of_the_papers_rules),
 	KUNIT_CASE(floor_is_not_paid_by_old_flows),
+	KUNIT_CASE(floor_is_paid_by_who_comes_later),
 	KUNIT_CASE(floor_counts_overhead),
 	KUNIT_CASE(floor_counts_long_packets),
 	KUNIT_CASE(floor_is_forgiven),
