@@ -84,7 +84,7 @@ static bool lasack_floor_is_new(const struct lasack_queue *q, const struct lasac
 	return (lasack_flow_bytes(flow) < LASACK_CREDIT || !flow->served) && !q->shape.paper;
 }
 
-/* Did the flow begin while others starved, and is it still new? Then it is one that starves them. */
+/* Did the flow begin while others starved, and is it still new? Then it is what starves them. */
 static bool lasack_floor_pays(const struct lasack_queue *q, const struct lasack_flow *flow)
 {
 	return (flow->late && lasack_floor_is_new(q, flow)) || q->shape.paper;
