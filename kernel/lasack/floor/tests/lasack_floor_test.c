@@ -222,6 +222,28 @@ static void floor_is_paid_by_who_comes_later(struct kunit *test)
 	KUNIT_EXPECT_GT(test, had_among(test, 1, 100, 1000), 20U);
 }
 
+/* Who came later pays until it has had 64 KiB. Then it is old, and at most 16 KiB are left of it. */
+static void floor_is_not_paid_for_long(struct kunit *test)
+{
+	u32 i, mark, had = 0;
+
+	grow(test, 1);
+	starve(test, 1);
+	for (i = 0; i < 150; i++) {
+		add_to(test, 1, data(5, 1000), 5);
+		mark = serve(test);
+		if (mark == 1)
+			add_to(test, 1, data(1, 1000), 1);
+		had += mark == 1;
+	}
+	KUNIT_EXPECT_GE(test, had, 20U);
+	KUNIT_EXPECT_LE(test, had, 22U);	/* 65 packets' third */
+	for (i = 0; i < 50; i++) {
+		add_to(test, 1, data(5, 1000), 5);
+		KUNIT_EXPECT_EQ(test, serve(test), 5U);
+	}
+}
+
 /* A short packet costs as much as it does in the sums. */
 static void floor_counts_overhead(struct kunit *test)
 {
@@ -318,6 +340,7 @@ static struct kunit_case lasack_floor_cases[] = {
 	KUNIT_CASE(floor_of_the_papers_rules),
 	KUNIT_CASE(floor_is_not_paid_by_old_flows),
 	KUNIT_CASE(floor_is_paid_by_who_comes_later),
+	KUNIT_CASE(floor_is_not_paid_for_long),
 	KUNIT_CASE(floor_counts_overhead),
 	KUNIT_CASE(floor_counts_long_packets),
 	KUNIT_CASE(floor_is_forgiven),
