@@ -9,7 +9,8 @@
  *   (RFC 8289), for each flow. If its ACKs will wait in the station, too, it may wait less here.
  * - If it is ACKs that wait, the queue is that of the other end's data. The ACKs allow the sender a
  *   smaller window: lasack_window.c.
- * - If the server is near, data waits for less, and with aggregates ACKs do, too: lasack_near.c.
+ * - If the server is near, data waits for less, and with aggregates ACKs do, too. Without them data
+ *   of a very far one waits for more: lasack_near.c.
  * - An ACK gives way to the one behind it, if that says all that it said, as long as the two
  *   acknowledge no more than LASACK_AQM_THINNED. Smaller windows bring more ACKs, and each takes
  *   air. If only the last one were sent, the sender would send all that it may at once.

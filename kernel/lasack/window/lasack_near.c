@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How long packets wait if the server is near.
+ * How long packets wait if the server is near, or very far.
  *
  * Principle: what waits here is what goes out until a sender that was told to send less, or lost
  * something, sends as much again. That takes it some round trips. So behind a long path packets
@@ -15,6 +15,10 @@
  *   two directions take turns of that length. Without them the target is two thirds of it, and the
  *   interval stays 0.3 s. A page's connection does not last much longer, and should not lose
  *   packets while it begins.
+ * - Data, without aggregates, of a server that is more than 200 ms away: half of the round trip,
+ *   and three times that. CUBIC goes on with 0.7 of its window (RFC 9438, 4.6). So the sender sends
+ *   all the time only if 0.3 / 0.7 of a round trip's packets wait here, or more. With aggregates
+ *   the long interval does as well.
  * - ACKs, with aggregates: two thirds of it, as lasack_window.c has it, but not of what it measures
  *   itself. In that is also what waits in the station.
  *
@@ -31,6 +35,8 @@
 #define LASACK_NEAR_SHIFT	11	/* 2^21 ns */
 /* CoDel's interval with aggregates, at least: as long as a turn of one direction. */
 #define LASACK_NEAR_INTERVAL	((codel_time_t)MS2TIME(500))
+/* CoDel's interval of a very far server, in targets, as for others: see LASACK_AQM_INTERVAL. */
+#define LASACK_NEAR_FAR		3
 
 /* Return: a round trip, 2^10 ns, in eight bits, about 2 ms each, to the next; 0 is not known. */
 u8 lasack_near_pack(u32 trip)
@@ -61,15 +67,21 @@ void lasack_near_set(struct lasack_near *near, codel_time_t target, bool aggrega
  * lasack_near_codel() - how long a connection's data may wait
  * @near: for near servers
  * @trip: to the server and back, 2^10 ns; 0: not known
- * @params: as if the server were far; changed if it is near
+ * @params: as if the server were far; changed if it is near, or very far
  */
 void lasack_near_codel(const struct lasack_near *near, u32 trip, struct codel_params *params)
 {
 	u32 target = trip / 3 * near->thirds;
 
-	if (!near->least || !trip || target >= params->target)
+	if (!near->least || !trip)
 		return;
-	params->target = max(target, near->least);
-	if (near->interval)
-		params->interval = max(near->interval * params->target, LASACK_NEAR_INTERVAL);
+	if (target < params->target) {
+		params->target = max(target, near->least);
+		if (near->interval)
+			params->interval = max(near->interval * params->target,
+					       LASACK_NEAR_INTERVAL);
+	} else if (!near->interval && trip / 2 > params->target) {
+		params->target = trip / 2;
+		params->interval = LASACK_NEAR_FAR * params->target;
+	}
 }

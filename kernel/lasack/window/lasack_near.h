@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How long packets wait if the server is near. See lasack_near.c. */
+/* How long packets wait if the server is near, or very far. See lasack_near.c. */
 #ifndef LASACK_NEAR_H
 #define LASACK_NEAR_H
 

@@ -30,7 +30,8 @@ static void near_is_a_part(struct kunit *test)
 		{ true, 60, 20, 640 }, { true, 120, 40, 1280 }, { true, 151, 50, 1600 },
 		{ true, 1000, 50, 1600 },
 		{ false, 0, 100, 300 }, { false, 1, 50, 300 }, { false, 60, 50, 300 },
-		{ false, 120, 80, 300 }, { false, 151, 100, 300 }, { false, 1000, 100, 300 },
+		{ false, 120, 80, 300 }, { false, 151, 100, 300 }, { false, 200, 100, 300 },
+		{ false, 300, 150, 450 }, { false, 500, 250, 750 },
 	};
 	const struct lasack_near none = { .thirds = 1, .interval = 32 };
 	struct codel_params far, p;
