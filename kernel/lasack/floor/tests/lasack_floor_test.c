@@ -222,7 +222,7 @@ static void floor_is_paid_by_who_comes_later(struct kunit *test)
 	KUNIT_EXPECT_GT(test, had_among(test, 1, 100, 1000), 20U);
 }
 
-/* Who came later pays until it has had 64 KiB. Then it is old, and at most 16 KiB are left of it. */
+/* Who came later pays until it has had 64 KiB. Then it is old: at most 16 KiB are left of that. */
 static void floor_is_not_paid_for_long(struct kunit *test)
 {
 	u32 i, mark, had = 0;
