@@ -346,7 +346,7 @@ static void lasack_aqm_heed_station(struct lasack_queue *q, const struct lasack_
 	if (!wait)
 		return;
 	params->target -= min(wait, params->target / 2);
-	params->interval = min(params->interval, LASACK_AQM_INTERVAL_USUAL);
+	params->interval = min(params->interval, max(params->target, LASACK_AQM_INTERVAL_USUAL));
 }
 
 static void lasack_aqm_codel(struct lasack_queue *q, struct lasack_flow *flow,

@@ -23,7 +23,7 @@ struct lasack_account {
 #define LASACK_FLOOR_LINE	16
 
 struct lasack_floor {
-	s64	credit;		/* late flows' bytes * percent; a byte costs 100 - percent */
+	s64	credit;		/* bytes of who pays * percent; a byte costs 100 - percent */
 	u32	count;
 	struct {
 		u32	flow;	/* its number */

@@ -100,14 +100,14 @@ static void lasack_unacked_add(struct lasack_unacked *unacked, u32 bytes)
 		atomic_add(min_t(u32, bytes, LASACK_UNACKED_MOST), &unacked->bytes);
 }
 
-/* The station begins a connection. If it asks again, the first time counts. */
+/* The station begins a connection. If it asks again, nobody knows which SYN is answered. */
 static void lasack_unacked_ask(struct lasack_unacked *unacked, u32 flow)
 {
 	u32 now = jiffies;
+	bool again = READ_ONCE(unacked->flow) == flow &&
+		     now - READ_ONCE(unacked->heard) < LASACK_SOLICITED_AGE;
 
-	if (READ_ONCE(unacked->flow) != flow ||
-	    now - READ_ONCE(unacked->asked) >= LASACK_SOLICITED_AGE)
-		WRITE_ONCE(unacked->asked, now);
+	WRITE_ONCE(unacked->asked, again ? now - LASACK_SOLICITED_AGE : now);
 	WRITE_ONCE(unacked->flow, flow);
 }
 
@@ -124,11 +124,12 @@ static void lasack_observer_heard(struct lasack_observer *observer, const struct
 	u64 hash = lasack_observer_hash(observer, &seg->key, station);
 	struct lasack_unacked *unacked = lasack_observer_at(observer, hash);
 
-	lasack_unacked_add(unacked, seg->payload);
+	/* Before it is noted when the last one came. */
 	if (seg->syn && !seg->ack) {
 		lasack_unacked_ask(unacked, hash);
 		lasack_echo_end(lasack_observer_echo(observer, hash), hash);
 	}
+	lasack_unacked_add(unacked, seg->payload);
 	if (data)
 		lasack_echo_hear(lasack_observer_echo(observer, hash), place, hash, data, now);
 }
@@ -331,7 +332,7 @@ bool lasack_observer_answer_syn(struct lasack_observer *observer, const struct s
  *
  * Who sends SYNs to a laptop is not known, only its access point. So nothing is told there.
  *
- * Return: the time since the station's SYN, 2^10 ns, to a tick; 0: it is not known.
+ * Return: the time since the station's only SYN, 2^10 ns, to a tick; 0: it is not known.
  */
 u32 lasack_observer_trip(struct lasack_observer *observer, const struct segment_key *key,
 			 u64 station)

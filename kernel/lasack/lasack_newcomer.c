@@ -120,7 +120,6 @@ void lasack_flow_begin_anew(struct lasack_queue *q, struct lasack_flow *flow)
 	struct lasack_level *level = lasack_flow_level(q, flow);
 
 	lasack_account_begin(q, level, &flow->account);
-	flow->late = level->floor.count > 0;
 	flow->opened = 0;
 	flow->solicited = lasack_flow_is_answer(q, flow);
 	if (flow->solicited)

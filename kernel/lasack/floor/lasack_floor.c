@@ -11,14 +11,14 @@
  * all flows by waiting time. Who sends on and on, without waiting for answers, does not say so.
  *
  * Flows that starve stand in a short line. The first of them that has packets has the floor: a
- * percentage of what it and the late flows that it competes with are served. That is all bytes of a
+ * percentage of what it and the new flows that it competes with are served. That is all bytes of a
  * packet and those that it acknowledges, or what it costs if that is more. If only an ACK's own
  * bytes counted, it would be almost free, and uploads would get many times the floor's share. The
  * sums are charged as ever. But what the floor gave does not count for ever: lasack_queue.c.
  *
- * Late is a new flow that began while others starved. New flows that were there before do not
- * starve anybody for long: they grow old, and no others come. If they paid, one of fifty
- * connections that begin at once would have twelve times as much as each of the others.
+ * If it is new itself, only late flows pay: those that began while others starved. The rest are its
+ * equals, and the least sum is fair among them. If they paid, one of fifty connections that begin
+ * at once would have twelve times as much as each of the others.
  *
  * A flow stands in line until its sum is the least, until it has ended, or until it has had no
  * packets for a second. Each goes on until it is done: if they were served in turn, all would be as
@@ -84,12 +84,6 @@ static bool lasack_floor_is_new(const struct lasack_queue *q, const struct lasac
 	return (lasack_flow_bytes(flow) < LASACK_CREDIT || !flow->served) && !q->shape.paper;
 }
 
-/* Did the flow begin while others starved, and is it still new? Then it is what starves them. */
-static bool lasack_floor_pays(const struct lasack_queue *q, const struct lasack_flow *flow)
-{
-	return (flow->late && lasack_floor_is_new(q, flow)) || q->shape.paper;
-}
-
 /* The flow has no packets. Has it ended, or had none for so long that it does not starve? */
 static bool lasack_floor_is_over(const struct lasack_queue *q, const struct lasack_flow *flow)
 {
@@ -125,6 +119,49 @@ static void lasack_floor_tidy(struct lasack_queue *q, struct lasack_level *level
 	/* What is left then belongs to nobody who comes later. */
 	if (!floor->count)
 		floor->credit = min_t(s64, floor->credit, 0);
+}
+
+/**
+ * lasack_floor_began() - a flow gets the first packet of its life
+ * @q: the queue
+ * @flow: the flow
+ */
+void lasack_floor_began(struct lasack_queue *q, struct lasack_flow *flow)
+{
+	struct lasack_level *level = lasack_flow_level(q, flow);
+
+	if (level->floor.count)
+		lasack_floor_tidy(q, level);
+	flow->late = level->floor.count > 0;
+}
+
+/* Return: the first flow in line that has packets, or NULL. */
+static struct lasack_flow *lasack_floor_holder(const struct lasack_queue *q,
+					       const struct lasack_floor *floor)
+{
+	struct lasack_flow *flow;
+	u32 i;
+
+	for (i = 0; i < floor->count; i++) {
+		flow = lasack_floor_flow(q, floor, i);
+		if (flow->head)
+			return flow;
+	}
+	return NULL;
+}
+
+/* Does the flow, which is served, pay for the floor? */
+static bool lasack_floor_pays(const struct lasack_queue *q, const struct lasack_floor *floor,
+			      const struct lasack_flow *flow)
+{
+	const struct lasack_flow *holder;
+
+	if (q->shape.paper)
+		return true;
+	if (!lasack_floor_is_new(q, flow))
+		return false;
+	holder = lasack_floor_holder(q, floor);
+	return flow->late || (holder && !lasack_floor_is_new(q, holder));
 }
 
 /* When it is now, in units of a packet's arrival. */
@@ -229,16 +266,11 @@ struct lasack_flow *lasack_floor_first(struct lasack_queue *q, const struct lasa
 {
 	struct lasack_level *level = lasack_flow_level(q, least);
 	struct lasack_floor *floor = &level->floor;
-	struct lasack_flow *flow;
-	u32 i;
+	struct lasack_flow *holder;
 
 	lasack_floor_tidy(q, level);
-	for (i = 0; i < floor->count; i++) {
-		flow = lasack_floor_flow(q, floor, i);
-		if (flow->head)
-			return floor->credit > 0 && flow != least ? flow : NULL;
-	}
-	return NULL;
+	holder = lasack_floor_holder(q, floor);
+	return floor->credit > 0 && holder != least ? holder : NULL;
 }
 
 /* Is there no packet that competes with those of the flow? */
@@ -281,7 +313,7 @@ void lasack_floor_note(struct lasack_queue *q, struct lasack_flow *flow, bool by
 		lasack_floor_turn(q, floor, lasack_flow_number(q, flow), service);
 		return;
 	}
-	if (lasack_floor_pays(q, flow))
+	if (lasack_floor_pays(q, floor, flow))
 		floor->credit = min_t(s64, floor->credit + earned,
 				      max_t(s64, earned, (s64)LASACK_FLOOR_KEPT * price));
 	if (!lasack_floor_alone(q, flow))
@@ -294,8 +326,10 @@ void lasack_floor_clear(struct lasack_queue *q)
 	u32 i;
 
 	q->level.floor = (struct lasack_floor) {};
-	for (i = 0; i < q->table->size; i++)
+	for (i = 0; i < q->table->size; i++) {
 		lasack_flow_at(q, i)->starved = 0;
+		lasack_flow_at(q, i)->late = 0;
+	}
 	for (i = 0; lasack_is_grouped(q) && i < ARRAY_SIZE(q->stations->place); i++)
 		q->stations->place[i].level.floor = (struct lasack_floor) {};
 }
