@@ -257,6 +257,20 @@ static void near_data_waits_for_less_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, dropped_in(test, 850, 1), 0U);
 }
 
+/* For 0.6 s: more than 100 ms for more than 0.3 s; or 200 ms, but for less than 0.6 s. */
+static void very_far_data_waits_for_more_alone(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+
+	ask_server(test, 1);
+	msleep(2 * FAR);
+	server_answers(test, 1);
+	lasack_aqm_set(q->aqm, TARGET, 1514);
+	lasack_aqm_set_aggregates(q->aqm, false, true);
+	KUNIT_EXPECT_GE(test, dropped_in(test, 600, 3), 1U);
+	KUNIT_EXPECT_EQ(test, dropped_in(test, 600, 1), 0U);
+}
+
 /* ACKs wait for @first, and then for 2/3 of it each time. Return: the window of the last one. */
 static u32 window_after(struct kunit *test, u32 first, u16 other)
 {
@@ -321,6 +335,7 @@ static struct kunit_case near_cases[] = {
 	KUNIT_CASE(near_is_not_known_to_a_laptop),
 	KUNIT_CASE(near_data_waits_for_less),
 	KUNIT_CASE(near_data_waits_for_less_alone),
+	KUNIT_CASE(very_far_data_waits_for_more_alone),
 	KUNIT_CASE(near_acks_wait_for_less),
 	{}
 };
