@@ -31,7 +31,7 @@ static const char lasack_usage[] =
 	"                default: off\n"
 	"  quantum       bytes sent to one station before switching, 1000 to 16m;\n"
 	"                default: auto on Wi-Fi with stations: two aggregates; else off\n"
-	"  floor         percent of what late flows get for one that starves, 1 to 100;\n"
+	"  floor         percent of what new flows get for one that starves, 1 to 100;\n"
 	"                default: 35; off with mode paper\n"
 	"  observe       count the bytes that arrive, to charge uploads that are not TCP,\n"
 	"                and tell their senders; default: on on Wi-Fi, else off\n"
