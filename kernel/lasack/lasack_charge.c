@@ -86,7 +86,6 @@ void lasack_flow_new_life(struct lasack_queue *q, struct lasack_flow *flow)
 	flow->ack_seen = 0;
 	flow->starved = 0;
 	flow->served = 0;
-	flow->late = 0;
 	flow->opening = 0;
 	flow->aborted = 0;
 	flow->entry.finished = 0;
