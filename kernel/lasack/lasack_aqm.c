@@ -54,8 +54,6 @@
 #define LASACK_AQM_LEAST	(8U << 10)
 /* CoDel looks for the least wait in so many targets. It must be longer than a round trip. */
 #define LASACK_AQM_INTERVAL	3
-/* What RFC 8289, 4.3 has for the Internet. */
-#define LASACK_AQM_INTERVAL_USUAL ((codel_time_t)MS2TIME(100))
 /*
  * Of TCP at least so long with aggregates, if the server is far: its two directions take turns, of
  * half a second each. What is not TCP need not react, and has a long queue the sooner the longer
@@ -334,21 +332,6 @@ static void lasack_codel_drop(struct sk_buff *skb, void *context)
 	c->discard(c->q, c->flow);
 }
 
-/*
- * A download waits twice: here and, as ACKs, in its station. The two waits together have one
- * target, but half of it is always for the one here. Then CoDel needs less time, too.
- */
-static void lasack_aqm_heed_station(struct lasack_queue *q, const struct lasack_flow *flow,
-				    struct codel_params *params)
-{
-	u32 wait = lasack_observer_wait(q->observer, flow->head, q->now >> LASACK_ARRIVAL_SHIFT);
-
-	if (!wait)
-		return;
-	params->target -= min(wait, params->target / 2);
-	params->interval = min(params->interval, max(params->target, LASACK_AQM_INTERVAL_USUAL));
-}
-
 static void lasack_aqm_codel(struct lasack_queue *q, struct lasack_flow *flow,
 			     lasack_discard_t discard)
 {
@@ -367,7 +350,9 @@ static void lasack_aqm_codel(struct lasack_queue *q, struct lasack_flow *flow,
 		lasack_near_codel(&q->aqm->near, lasack_near_unpack(lasack_aqm_of(q, flow)->trip),
 				  &params);
 	if (tcp && q->observer)
-		lasack_aqm_heed_station(q, flow, &params);
+		lasack_near_codel_twice(lasack_observer_wait(q->observer, flow->head,
+							     q->now >> LASACK_ARRIVAL_SHIFT),
+					&params);
 	/* Below a tag that is in the frame, the network header may be the next tag's. */
 	params.ecn = flow->head->protocol == htons(ETH_P_IP) ||
 		     flow->head->protocol == htons(ETH_P_IPV6);

@@ -25,6 +25,7 @@ struct lasack_account {
 struct lasack_floor {
 	s64	credit;		/* bytes of who pays * percent; a byte costs 100 - percent */
 	u32	count;
+	u32	in_full;	/* bytes that new flows will pay for in full */
 	struct {
 		u32	flow;	/* its number */
 		u32	had;	/* bytes of service in this turn */
@@ -73,8 +74,7 @@ struct lasack_flow {
 				ack_reversed:1,	/* the position's direction */
 				doubt_reversed:1, /* the candidate's */
 				opening:1,	/* all it had in this life was a SYN */
-				solicited:1,	/* its station asked for it */
-				late:1;		/* others starved already when it began */
+				solicited:1;	/* its station asked for it */
 	u8			shared:1,	/* not one connection: no ACK arithmetic */
 				reversed:1,	/* the last packet came from key.addr[1] */
 				starved:1,	/* stands in line for the floor */

@@ -77,6 +77,8 @@ static void lasack_queue_sent(struct lasack_queue *q, struct lasack_flow *flow,
 	flow->served = 1;
 	if (likely(!(cb->fin || cb->rst)))
 		return;
+	if (!flow->entry.finished && !flow->aborted)
+		lasack_floor_ended(q, flow);
 	flow->entry.finished |= cb->fin;
 	flow->aborted |= cb->rst;
 }

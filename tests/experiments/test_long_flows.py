@@ -15,6 +15,8 @@ from tests.experiments.campaign import Run, carried_out
 SERVICES = 3  # mean times the access point needs for a packet: the most a call's packet may wait
 TIMES_ALONE = 30  # the most a starved upload may take
 LOSS_TO_A_SLEEPER = 0.02
+JAIN = 0.98
+MOST_OF_A_PART = 2  # times what a connection has in the mean, at most
 # The rules of layer2-layer3 alone let a long call wait: that shows that the load can.
 PLAIN = "lasack mode paper limit 100 inflight off"
 DEFAULT = "lasack limit 100 inflight off"
@@ -63,6 +65,17 @@ def test_a_call_keeps_its_priority(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_call_of_ten_minutes_keeps_its_priority(tmp_path: Path) -> None:
     check_call(by_qdisc(carried_out("call", tmp_path)))
+
+
+@pytest.mark.parametrize("name", ["many-connections", "connections-in-turn"])
+def test_connections_of_a_station_are_equal(tmp_path: Path, name: str) -> None:
+    """Fifty of them, none of which ends: all wait for so long that they ask for the floor."""
+    (run,) = carried_out(name, tmp_path, 'case=["lasack"]', "seed=1")
+    had = [one["goodput_mbps"] for one in run["flows"] if one["station"] == "sta1"]
+    assert len(had) == 50
+    assert sum(had) ** 2 / len(had) / sum(one * one for one in had) >= JAIN
+    for one in had:
+        assert one < MOST_OF_A_PART * sum(had) / len(had)
 
 
 def upload_s(run: Run) -> float | None:

@@ -16,9 +16,11 @@
  * bytes counted, it would be almost free, and uploads would get many times the floor's share. The
  * sums are charged as ever. But what the floor gave does not count for ever: lasack_queue.c.
  *
- * If it is new itself, only late flows pay: those that began while others starved. The rest are its
- * equals, and the least sum is fair among them. If they paid, one of fifty connections that begin
- * at once would have twelve times as much as each of the others.
+ * New flows make others starve if they end and more of them begin. So new flows pay that percentage
+ * for twice as many bytes as ended ones had: many have not ended yet. Else everybody pays a
+ * sixteenth of it. That is about the share of one flow of thirty, and TCP goes on with it. If new
+ * flows paid all the time, one of fifty connections that begin and do not end would have ten times
+ * as much as each of the others: all wait for so long that they say that they starve.
  *
  * A flow stands in line until its sum is the least, until it has ended, or until it has had no
  * packets for a second. Each goes on until it is done: if they were served in turn, all would be as
@@ -50,6 +52,10 @@
 #define LASACK_FLOOR_TURN	(4096U << 10)
 /* Bytes of service that are kept for a flow that has no packet now. */
 #define LASACK_FLOOR_KEPT	(16U << 10)
+/* Bytes that new flows pay for in full at most, if many have ended. */
+#define LASACK_FLOOR_IN_FULL	(16 * LASACK_CREDIT)
+/* For all others everybody pays a sixteenth. */
+#define LASACK_FLOOR_SHIFT	4
 /* Places in line for new flows. */
 #define LASACK_FLOOR_NEW	(LASACK_FLOOR_LINE / 2)
 
@@ -117,22 +123,24 @@ static void lasack_floor_tidy(struct lasack_queue *q, struct lasack_level *level
 			i++;
 	}
 	/* What is left then belongs to nobody who comes later. */
-	if (!floor->count)
+	if (!floor->count) {
 		floor->credit = min_t(s64, floor->credit, 0);
+		floor->in_full = 0;
+	}
 }
 
 /**
- * lasack_floor_began() - a flow gets the first packet of its life
+ * lasack_floor_ended() - a flow's FIN or RST is sent, the first of its life
  * @q: the queue
  * @flow: the flow
  */
-void lasack_floor_began(struct lasack_queue *q, struct lasack_flow *flow)
+void lasack_floor_ended(struct lasack_queue *q, const struct lasack_flow *flow)
 {
-	struct lasack_level *level = lasack_flow_level(q, flow);
+	struct lasack_floor *floor = &lasack_flow_level(q, flow)->floor;
+	u32 had = min_t(u64, lasack_flow_bytes(flow), LASACK_CREDIT);
 
-	if (level->floor.count)
-		lasack_floor_tidy(q, level);
-	flow->late = level->floor.count > 0;
+	if (floor->count)
+		floor->in_full = min(floor->in_full + 2 * had, LASACK_FLOOR_IN_FULL);
 }
 
 /* Return: the first flow in line that has packets, or NULL. */
@@ -150,18 +158,18 @@ static struct lasack_flow *lasack_floor_holder(const struct lasack_queue *q,
 	return NULL;
 }
 
-/* Does the flow, which is served, pay for the floor? */
-static bool lasack_floor_pays(const struct lasack_queue *q, const struct lasack_floor *floor,
-			      const struct lasack_flow *flow)
+/* A packet of the flow is served. Return: what it pays for the floor, bytes * percent. */
+static s64 lasack_floor_price(const struct lasack_queue *q, struct lasack_floor *floor,
+			      const struct lasack_flow *flow, u32 service)
 {
-	const struct lasack_flow *holder;
+	s64 price = (s64)service * q->floor;
 
 	if (q->shape.paper)
-		return true;
-	if (!lasack_floor_is_new(q, flow))
-		return false;
-	holder = lasack_floor_holder(q, floor);
-	return flow->late || (holder && !lasack_floor_is_new(q, holder));
+		return price;
+	if (!floor->in_full || !lasack_floor_is_new(q, flow))
+		return price >> LASACK_FLOOR_SHIFT;
+	floor->in_full -= min(floor->in_full, service);
+	return price;
 }
 
 /* When it is now, in units of a packet's arrival. */
@@ -305,17 +313,17 @@ void lasack_floor_note(struct lasack_queue *q, struct lasack_flow *flow, bool by
 {
 	struct lasack_floor *floor = &lasack_flow_level(q, flow)->floor;
 	u32 service = max_t(u32, lasack_service(flow->head), lasack_cb(flow->head)->cost);
-	u32 price = max(100 - q->floor, 1U);
-	s64 earned = (s64)service * q->floor;
+	u32 cost = max(100 - q->floor, 1U);
+	s64 price;
 
 	if (by_floor) {
-		floor->credit -= (s64)service * price;
+		floor->credit -= (s64)service * cost;
 		lasack_floor_turn(q, floor, lasack_flow_number(q, flow), service);
 		return;
 	}
-	if (lasack_floor_pays(q, floor, flow))
-		floor->credit = min_t(s64, floor->credit + earned,
-				      max_t(s64, earned, (s64)LASACK_FLOOR_KEPT * price));
+	price = lasack_floor_price(q, floor, flow, service);
+	floor->credit = min_t(s64, floor->credit + price,
+			      max_t(s64, price, (s64)LASACK_FLOOR_KEPT * cost));
 	if (!lasack_floor_alone(q, flow))
 		flow->starved = 0;
 }
@@ -326,10 +334,8 @@ void lasack_floor_clear(struct lasack_queue *q)
 	u32 i;
 
 	q->level.floor = (struct lasack_floor) {};
-	for (i = 0; i < q->table->size; i++) {
+	for (i = 0; i < q->table->size; i++)
 		lasack_flow_at(q, i)->starved = 0;
-		lasack_flow_at(q, i)->late = 0;
-	}
 	for (i = 0; lasack_is_grouped(q) && i < ARRAY_SIZE(q->stations->place); i++)
 		q->stations->place[i].level.floor = (struct lasack_floor) {};
 }

@@ -403,7 +403,7 @@ static void transfers_come_before_none_of_two_calls(struct kunit *test)
 static void transfers_come_before_the_floor(struct kunit *test)
 {
 	struct lasack_queue *q = begin_hearing_with(test, 25);
-	struct tcp_segment call = datagram(17, 100);
+	struct tcp_segment call = datagram(17, 100), seg;
 	u32 i, mark = 2, calls = 0;
 
 	for (i = 0; i < 2; i++) {
@@ -414,7 +414,9 @@ static void transfers_come_before_the_floor(struct kunit *test)
 	}
 	add_to(test, 1, data(1, PACKET), 1);
 	for (i = 0; i < 400; i++) {
-		add_to(test, 1, data(mark == 2 ? 100 + i : 1, PACKET), mark);
+		seg = data(mark == 2 ? 100 + i : 1, PACKET);
+		seg.fin = mark == 2;
+		add_to(test, 1, seg, mark);
 		for (mark = serve(test); mark == CALL; mark = serve(test))
 			calls++;
 	}

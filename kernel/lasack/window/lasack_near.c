@@ -23,7 +23,7 @@
  *   itself. In that is also what waits in the station.
  *
  * Both have a least value, for the air may deny a station its turn for so long. (The data's may be
- * halved, for what waits in the station: lasack_aqm.c.) The ACKs' is twice as long, as their sender
+ * halved, for what waits in the station.) The ACKs' is twice as long, as their sender
  * is behind the air. With aggregates data waits for a quarter of the target at least. Without them
  * it is half of it, so that ACKs wait for the whole, as if the server were far: smaller windows
  * bring more ACKs, and each of them is sent alone.
@@ -37,6 +37,8 @@
 #define LASACK_NEAR_INTERVAL	((codel_time_t)MS2TIME(500))
 /* CoDel's interval of a very far server, in targets, as for others: see LASACK_AQM_INTERVAL. */
 #define LASACK_NEAR_FAR		3
+/* CoDel's usual interval (RFC 8289, 4.3), which is enough where the target is smaller. */
+#define LASACK_NEAR_USUAL	((codel_time_t)MS2TIME(100))
 
 /* Return: a round trip, 2^10 ns, in eight bits, about 2 ms each, to the next; 0 is not known. */
 u8 lasack_near_pack(u32 trip)
@@ -84,4 +86,20 @@ void lasack_near_codel(const struct lasack_near *near, u32 trip, struct codel_pa
 		params->target = trip / 2;
 		params->interval = LASACK_NEAR_FAR * params->target;
 	}
+}
+
+/**
+ * lasack_near_codel_twice() - data waits here and, as ACKs, in its station
+ * @wait: in the station, 2^10 ns; 0: it does not
+ * @params: as if it waited only here; changed if it waits there
+ *
+ * The two waits together have one target, but half of it is always for the one here. Then CoDel
+ * needs less time, too: its usual interval, but no less than the target.
+ */
+void lasack_near_codel_twice(u32 wait, struct codel_params *params)
+{
+	if (!wait)
+		return;
+	params->target -= min(wait, params->target / 2);
+	params->interval = min(params->interval, max(params->target, LASACK_NEAR_USUAL));
 }

@@ -17,5 +17,6 @@ u8 lasack_near_pack(u32 trip);
 u32 lasack_near_unpack(u8 packed);
 void lasack_near_set(struct lasack_near *near, codel_time_t target, bool aggregates);
 void lasack_near_codel(const struct lasack_near *near, u32 trip, struct codel_params *params);
+void lasack_near_codel_twice(u32 wait, struct codel_params *params);
 
 #endif

@@ -88,7 +88,7 @@ static void floor_is_paid_by_its_station(struct kunit *test)
 	starve(test, 1);
 	for (i = 0; i < 800; i++) {
 		add_to(test, 2, data(2, 1000), 2);
-		add_to(test, 1, data(1000 + i, 1000), OTHER);
+		add_to(test, 1, transfer(1000 + i, 1000), OTHER);
 		mark = serve(test);
 		if (mark == 1)
 			add_to(test, 1, data(1, 1000), 1);
@@ -185,133 +185,6 @@ static void floor_of_the_papers_rules(struct kunit *test)
 	KUNIT_EXPECT_LE(test, had, 27U);
 }
 
-/* Old flows that have had less come first, and the floor takes nothing of theirs. */
-static void floor_is_not_paid_by_old_flows(struct kunit *test)
-{
-	u32 i;
-
-	grow(test, 2);
-	grow(test, 1);
-	starve(test, 1);
-	for (i = 0; i < 50; i++) {	/* flow 1 has had 65 kB more */
-		add_to(test, 1, data(2, 1000), 2);
-		KUNIT_EXPECT_EQ(test, serve(test), 2U);
-	}
-	KUNIT_EXPECT_TRUE(test, known(test->priv, 1)->starved);
-	KUNIT_EXPECT_GT(test, had_among(test, 1, 100, 1000), 20U);
-}
-
-/* Twenty new flows have a packet each. */
-static void crowd(struct kunit *test)
-{
-	u32 i;
-
-	for (i = 0; i < 20; i++)
-		add_to(test, 1, data(100 + i, 1000), OTHER);
-}
-
-/* Serves @count packets, and queues others of these twenty. Return: how many flow @id had. */
-static u32 had_in_crowd(struct kunit *test, u32 id, u32 count)
-{
-	u32 i, mark, had = 0;
-
-	for (i = 0; i < count; i++) {
-		add_to(test, 1, data(100 + i % 20, 1000), OTHER);
-		mark = serve(test);
-		if (mark == id)
-			add_to(test, 1, data(id, 1000), id);
-		had += mark == id;
-	}
-	return had;
-}
-
-/* Flow 5 is new, and behind other new ones. */
-static void fall_behind(struct kunit *test)
-{
-	struct lasack_queue *q = test->priv;
-
-	add_to(test, 1, data(5, 30000), 5);
-	serve(test);
-	opened(known(q, 5));
-	known(q, 5)->account.sum += LASACK_CREDIT;
-}
-
-/*
- * New flows that were there before a new one starved compete with it as equals. If they paid, one
- * of fifty connections that begin at once would have a third of what all have.
- */
-static void floor_of_a_new_flow_is_paid_by_later_ones(struct kunit *test)
-{
-	grow(test, 1);
-	fall_behind(test);
-	crowd(test);
-	starve(test, 5);
-	KUNIT_EXPECT_EQ(test, had_in_crowd(test, 5, 40), 0U);
-	KUNIT_EXPECT_TRUE(test, known(test->priv, 5)->starved);
-	KUNIT_EXPECT_GT(test, had_among(test, 5, 40, 10), 0U);
-}
-
-/* An old flow has its share of what all new ones get, whenever they began: a quarter. */
-static void floor_of_an_old_flow_is_paid_by_all(struct kunit *test)
-{
-	u32 had;
-
-	grow(test, 1);
-	crowd(test);
-	starve(test, 1);
-	had = had_in_crowd(test, 1, 60);
-	KUNIT_EXPECT_GE(test, had, 14U);
-	KUNIT_EXPECT_LE(test, had, 16U);
-}
-
-/* Nobody starves any more when a flow begins: it is not late, nor is one that begins again. */
-static void floor_has_an_end(struct kunit *test)
-{
-	struct lasack_queue *q = test->priv;
-	struct tcp_segment syn = data(5, 0);
-
-	grow(test, 1);
-	starve(test, 1);
-	add_to(test, 1, data(5, 1000), 5);
-	KUNIT_EXPECT_TRUE(test, known(q, 5)->late);
-	while (serve(test))
-		;
-	wait(test, 60000);
-	add_to(test, 1, data(6, 1000), 6);
-	KUNIT_EXPECT_FALSE(test, known(q, 6)->late);
-	syn.syn = true;
-	add_to(test, 1, syn, 5);
-	KUNIT_EXPECT_FALSE(test, known(q, 5)->late);
-	/* Without a floor nobody starved. */
-	starve(test, 1);
-	add_to(test, 1, data(7, 1000), 7);
-	KUNIT_EXPECT_TRUE(test, known(q, 7)->late);
-	lasack_queue_set_floor(q, 0);
-	KUNIT_EXPECT_FALSE(test, known(q, 7)->late);
-}
-
-/* Who came later pays until it has had 64 KiB. Then it is old: at most 16 KiB are left of that. */
-static void floor_is_not_paid_for_long(struct kunit *test)
-{
-	u32 i, mark, had = 0;
-
-	grow(test, 1);
-	starve(test, 1);
-	for (i = 0; i < 150; i++) {
-		add_to(test, 1, data(5, 1000), 5);
-		mark = serve(test);
-		if (mark == 1)
-			add_to(test, 1, data(1, 1000), 1);
-		had += mark == 1;
-	}
-	KUNIT_EXPECT_GE(test, had, 20U);
-	KUNIT_EXPECT_LE(test, had, 22U);	/* 65 packets' third */
-	for (i = 0; i < 50; i++) {
-		add_to(test, 1, data(5, 1000), 5);
-		KUNIT_EXPECT_EQ(test, serve(test), 5U);
-	}
-}
-
 /* A short packet costs as much as it does in the sums. */
 static void floor_counts_overhead(struct kunit *test)
 {
@@ -324,7 +197,7 @@ static void floor_counts_overhead(struct kunit *test)
 	for (i = 0; i < 200; i++)
 		add_to(test, 1, data(1, 60), 1);
 	for (i = 0; i < 200; i++) {
-		add_to(test, 1, data(20000 + i, 60), OTHER);
+		add_to(test, 1, transfer(20000 + i, 60), OTHER);
 		mark = serve(test);
 		had += mark == 1;
 	}
@@ -341,7 +214,8 @@ static void floor_counts_long_packets(struct kunit *test)
 	grow(test, 1);
 	starve(test, 1);
 	had = had_among(test, 1, 600, 60000);
-	KUNIT_EXPECT_GE(test, had, 600 - 600 * 1000 / 180000 - 1);
+	/* And one goes out before any has ended. */
+	KUNIT_EXPECT_GE(test, had, 600 - 600 * 1000 / 180000 - 2);
 }
 
 /* What the floor gave is held against a flow no further than others may catch up with anybody. */
@@ -406,11 +280,6 @@ static struct kunit_case lasack_floor_cases[] = {
 	KUNIT_CASE(floor_is_for_who_waits),
 	KUNIT_CASE(floor_is_not_for_a_flood),
 	KUNIT_CASE(floor_of_the_papers_rules),
-	KUNIT_CASE(floor_is_not_paid_by_old_flows),
-	KUNIT_CASE(floor_of_a_new_flow_is_paid_by_later_ones),
-	KUNIT_CASE(floor_of_an_old_flow_is_paid_by_all),
-	KUNIT_CASE(floor_has_an_end),
-	KUNIT_CASE(floor_is_not_paid_for_long),
 	KUNIT_CASE(floor_counts_overhead),
 	KUNIT_CASE(floor_counts_long_packets),
 	KUNIT_CASE(floor_is_forgiven),

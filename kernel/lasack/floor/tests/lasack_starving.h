@@ -58,18 +58,27 @@ static inline void starve(struct kunit *test, u32 id)
 	add_to(test, 1, data(id, 1000), id);
 }
 
+/* A packet that is all of a new flow's. */
+static inline struct tcp_segment transfer(u32 id, u32 length)
+{
+	struct tcp_segment seg = data(id, length);
+
+	seg.fin = true;
+	return seg;
+}
+
 /*
- * Serves @count packets, and queues another of the same flow for each; instead of a new flow's, one
- * of another new flow of station 1, of @length bytes. Return: how many flow @id had.
+ * Serves @count packets, and queues another of the same flow for each; instead of a transfer's, one
+ * of another transfer of station 1, of @length bytes. Return: how many flow @id had.
  */
 static inline u32 had_among(struct kunit *test, u32 id, u32 count, u32 length)
 {
-	static u32 fresh = 1000;
+	static u32 next = 1000;
 	u32 i, mark = OTHER, had = 0;
 
 	for (i = 0; i < count; i++) {
 		if (mark == OTHER)
-			add_to(test, 1, data(fresh++ % 50000 + 1000, length), OTHER);
+			add_to(test, 1, transfer(next++ % 50000 + 1000, length), OTHER);
 		else
 			add_to(test, 1, data(mark, 1000), mark);
 		mark = serve(test);
@@ -92,7 +101,7 @@ static inline void drain(struct kunit *test, u32 id)
 
 	for (i = 0; known(test->priv, id)->head; i++) {
 		KUNIT_ASSERT_LT(test, i, 1000);
-		add_to(test, 1, data(60000 + i, 1000), OTHER);
+		add_to(test, 1, transfer(60000 + i, 1000), OTHER);
 		serve(test);
 	}
 }

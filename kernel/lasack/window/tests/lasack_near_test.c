@@ -61,6 +61,27 @@ static void near_is_a_part(struct kunit *test)
 	}
 }
 
+/* What waits in the station, too, has a part of the target: half of it at most. */
+static void near_is_shared_with_the_station(struct kunit *test)
+{
+	static const struct { u32 target, interval, wait, shorter, less; } cases[] = {
+		{ 100, 300, 0, 100, 300 }, { 100, 300, 30, 70, 100 }, { 100, 300, 80, 50, 100 },
+		{ 50, 1600, 10, 40, 100 }, { 50, 80, 10, 40, 80 },
+		/* CoDel's interval is never less than its target. */
+		{ 150, 450, 1, 149, 149 }, { 250, 750, 50, 200, 200 }, { 250, 750, 900, 125, 125 },
+	};
+	struct codel_params p;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		p.target = MS2TIME(cases[i].target);
+		p.interval = MS2TIME(cases[i].interval);
+		lasack_near_codel_twice(MS2TIME(cases[i].wait), &p);
+		KUNIT_EXPECT_EQ(test, ms_of(p.target), cases[i].shorter);
+		KUNIT_EXPECT_EQ(test, ms_of(p.interval), cases[i].less);
+	}
+}
+
 /* In eight bits, to 2.1 ms, up to half a second. */
 static void near_is_known_roughly(struct kunit *test)
 {
@@ -329,6 +350,7 @@ static int near_test_init(struct kunit *test)
 
 static struct kunit_case near_cases[] = {
 	KUNIT_CASE(near_is_a_part),
+	KUNIT_CASE(near_is_shared_with_the_station),
 	KUNIT_CASE(near_is_known_roughly),
 	KUNIT_CASE(near_is_from_a_question_to_its_answer),
 	KUNIT_CASE(near_is_doubted_with_the_scale),
