@@ -139,9 +139,15 @@ static void price_is_paid_for_what_ended(struct kunit *test)
 	served(test, transfer(7, LARGE), 7);
 	KUNIT_EXPECT_EQ(test, the_floor(test)->in_full, 2U * LASACK_CREDIT);
 	the_floor(test)->in_full = 0;
+	/* It is forgotten when it has no packets, but has another one. */
 	reset.rst = true;
+	add_to(test, 1, reset, 8);
 	served(test, reset, 8);
 	KUNIT_EXPECT_EQ(test, the_floor(test)->in_full, 18000U);
+	the_floor(test)->in_full = 0;
+	while (serve(test) != 8)
+		;
+	KUNIT_EXPECT_EQ(test, the_floor(test)->in_full, 0U);
 	the_floor(test)->in_full = 16 * LASACK_CREDIT - 1000;
 	served(test, transfer(9, 30000), 9);
 	KUNIT_EXPECT_LE(test, the_floor(test)->in_full, 16U * LASACK_CREDIT);
