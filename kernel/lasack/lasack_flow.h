@@ -22,15 +22,25 @@ struct lasack_account {
 /* Flows that starve, of those that compete with each other. See lasack_floor.c. */
 #define LASACK_FLOOR_LINE	16
 
+/* Flows that began lately, of those that compete with each other. */
+#define LASACK_FLOOR_SAMPLES	16
+
 struct lasack_floor {
 	s64	credit;		/* bytes of who pays * percent; a byte costs 100 - percent */
 	u32	count;
-	u32	in_full;	/* bytes that new flows will pay for in full */
 	struct {
 		u32	flow;	/* its number */
 		u32	had;	/* bytes of service in this turn */
 		u32	since;	/* it has waited for its turn, as a packet's arrival */
 	} line[LASACK_FLOOR_LINE]; /* but for the first, whoever has waited longest comes first */
+	u32	in_full;	/* bytes that new flows will pay for in full */
+	u32	samples;
+	u32	missed;		/* so many began, but no room was left for them */
+	struct {
+		u32	flow;	/* its number */
+		u32	at;	/* it began, the queue's time */
+		u32	stands_for; /* flows that began since the sample before */
+	} sample[LASACK_FLOOR_SAMPLES]; /* the oldest comes first */
 };
 
 /* What accounts that compete with each other share: all stations, or the flows of one. */

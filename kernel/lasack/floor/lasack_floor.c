@@ -17,10 +17,14 @@
  * sums are charged as ever. But what the floor gave does not count for ever: lasack_queue.c.
  *
  * New flows make others starve if they end and more of them begin. So new flows pay that percentage
- * for twice as many bytes as ended ones had: many have not ended yet. Else everybody pays a
- * sixteenth of it. That is about the share of one flow of thirty, and TCP goes on with it. If new
- * flows paid all the time, one of fifty connections that begin and do not end would have ten times
- * as much as each of the others: all wait for so long that they say that they starve.
+ * for twice as many bytes as ended ones had: not all that end have done so yet. Else everybody pays
+ * for a sixteenth of that share. It is about that of one flow of fifty, and TCP goes on with it. If
+ * new flows paid all the time, one of fifty connections that begin and do not end would have ten
+ * times as much as each of the others: all wait for so long that they say that they starve.
+ *
+ * TCP says that it ends. But QUIC does not, nor does a client's RST pass here. So of the flows that
+ * begin some are looked at after LASACK_FLOOR_LIFE: if one has had no packets for a second, it has
+ * ended, and so have the others for which it stands.
  *
  * A flow stands in line until its sum is the least, until it has ended, or until it has had no
  * packets for a second. Each goes on until it is done: if they were served in turn, all would be as
@@ -38,6 +42,7 @@
  * packet does not tell it for long: it is served while those before it pause. If there is no room,
  * whoever has waited longest stays.
  */
+#include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
 #include "lasack/floor/lasack_floor.h"
@@ -54,8 +59,10 @@
 #define LASACK_FLOOR_KEPT	(16U << 10)
 /* Bytes that new flows pay for in full at most, if many have ended. */
 #define LASACK_FLOOR_IN_FULL	(16 * LASACK_CREDIT)
-/* For all others everybody pays a sixteenth. */
-#define LASACK_FLOOR_SHIFT	4
+/* So much later a flow that began is looked at: 8 s, in the queue's time. */
+#define LASACK_FLOOR_LIFE	((u32)(8ULL * NSEC_PER_SEC >> FLOW_TIME_SHIFT))
+/* What is not paid in full gives the floor this part of its share. */
+#define LASACK_FLOOR_PART	16
 /* Places in line for new flows. */
 #define LASACK_FLOOR_NEW	(LASACK_FLOOR_LINE / 2)
 
@@ -129,6 +136,15 @@ static void lasack_floor_tidy(struct lasack_queue *q, struct lasack_level *level
 	}
 }
 
+/* So many flows have ended that are like this one. */
+static void lasack_floor_add(struct lasack_floor *floor, const struct lasack_flow *flow, u32 flows)
+{
+	u64 had = min_t(u64, lasack_flow_bytes(flow), LASACK_CREDIT);
+
+	if (floor->count)
+		floor->in_full = min_t(u64, floor->in_full + 2 * had * flows, LASACK_FLOOR_IN_FULL);
+}
+
 /**
  * lasack_floor_ended() - a flow's FIN or RST is sent, the first of its life
  * @q: the queue
@@ -136,11 +152,48 @@ static void lasack_floor_tidy(struct lasack_queue *q, struct lasack_level *level
  */
 void lasack_floor_ended(struct lasack_queue *q, const struct lasack_flow *flow)
 {
-	struct lasack_floor *floor = &lasack_flow_level(q, flow)->floor;
-	u32 had = min_t(u64, lasack_flow_bytes(flow), LASACK_CREDIT);
+	lasack_floor_add(&lasack_flow_level(q, flow)->floor, flow, 1);
+}
 
-	if (floor->count)
-		floor->in_full = min(floor->in_full + 2 * had, LASACK_FLOOR_IN_FULL);
+/* A flow of this level began long ago. Has it ended, and did not say so? */
+static bool lasack_floor_has_left(struct lasack_queue *q, const struct lasack_level *level,
+				  const struct lasack_flow *flow)
+{
+	return !flow->head && !flow->entry.finished && !flow->aborted &&
+	       lasack_flow_level(q, flow) == level && lasack_floor_is_over(q, flow);
+}
+
+/* The oldest sample is looked at. */
+static void lasack_floor_look(struct lasack_queue *q, struct lasack_level *level)
+{
+	struct lasack_floor *floor = &level->floor;
+	const struct lasack_flow *flow = lasack_flow_at(q, floor->sample[0].flow);
+
+	if (lasack_floor_has_left(q, level, flow))
+		lasack_floor_add(floor, flow, floor->sample[0].stands_for);
+	floor->samples--;
+	memmove(&floor->sample[0], &floor->sample[1], floor->samples * sizeof(floor->sample[0]));
+}
+
+/**
+ * lasack_floor_began() - a flow gets the first packet of its life
+ * @q: the queue
+ * @flow: the flow
+ */
+void lasack_floor_began(struct lasack_queue *q, const struct lasack_flow *flow)
+{
+	struct lasack_level *level = lasack_flow_level(q, flow);
+	struct lasack_floor *floor = &level->floor;
+
+	while (floor->samples && q->time - floor->sample[0].at >= LASACK_FLOOR_LIFE)
+		lasack_floor_look(q, level);
+	floor->missed++;
+	if (floor->samples == LASACK_FLOOR_SAMPLES)
+		return;
+	floor->sample[floor->samples].flow = lasack_flow_number(q, flow);
+	floor->sample[floor->samples].at = q->time;
+	floor->sample[floor->samples++].stands_for = floor->missed;
+	floor->missed = 0;
 }
 
 /* Return: the first flow in line that has packets, or NULL. */
@@ -158,18 +211,25 @@ static struct lasack_flow *lasack_floor_holder(const struct lasack_queue *q,
 	return NULL;
 }
 
+/* What a byte of the floor costs. */
+static u32 lasack_floor_cost(const struct lasack_queue *q)
+{
+	return max(100 - q->floor, 1U);
+}
+
 /* A packet of the flow is served. Return: what it pays for the floor, bytes * percent. */
-static s64 lasack_floor_price(const struct lasack_queue *q, struct lasack_floor *floor,
+static u64 lasack_floor_price(const struct lasack_queue *q, struct lasack_floor *floor,
 			      const struct lasack_flow *flow, u32 service)
 {
-	s64 price = (s64)service * q->floor;
+	u32 cost = lasack_floor_cost(q);
 
-	if (q->shape.paper)
-		return price;
-	if (!floor->in_full || !lasack_floor_is_new(q, flow))
-		return price >> LASACK_FLOOR_SHIFT;
-	floor->in_full -= min(floor->in_full, service);
-	return price;
+	if (!q->shape.paper) {
+		if (!floor->in_full || !lasack_floor_is_new(q, flow))
+			return div_u64((u64)service * q->floor * cost,
+				       100 * LASACK_FLOOR_PART - q->floor);
+		floor->in_full -= min(floor->in_full, service);
+	}
+	return (u64)service * q->floor;
 }
 
 /* When it is now, in units of a packet's arrival. */
@@ -313,7 +373,7 @@ void lasack_floor_note(struct lasack_queue *q, struct lasack_flow *flow, bool by
 {
 	struct lasack_floor *floor = &lasack_flow_level(q, flow)->floor;
 	u32 service = max_t(u32, lasack_service(flow->head), lasack_cb(flow->head)->cost);
-	u32 cost = max(100 - q->floor, 1U);
+	u32 cost = lasack_floor_cost(q);
 	s64 price;
 
 	if (by_floor) {

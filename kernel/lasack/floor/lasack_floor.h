@@ -13,6 +13,7 @@
 
 u32 lasack_service(const struct sk_buff *skb);
 void lasack_floor_ask(struct lasack_queue *q, struct lasack_flow *flow);
+void lasack_floor_began(struct lasack_queue *q, const struct lasack_flow *flow);
 void lasack_floor_ended(struct lasack_queue *q, const struct lasack_flow *flow);
 void lasack_floor_back(const struct lasack_queue *q, struct lasack_flow *flow);
 struct lasack_flow *lasack_floor_first(struct lasack_queue *q, const struct lasack_flow *least);
@@ -39,8 +40,12 @@ static inline void lasack_floor_came(struct lasack_queue *q, struct lasack_flow 
 {
 	u32 now = q->now >> LASACK_ARRIVAL_SHIFT;
 
-	if (flow->head && unlikely(now - lasack_cb(flow->tail)->arrival >= LASACK_FLOOR_WAIT))
+	if (!flow->head) {
+		if (unlikely(!flow->served))
+			lasack_floor_began(q, flow);
+	} else if (unlikely(now - lasack_cb(flow->tail)->arrival >= LASACK_FLOOR_WAIT)) {
 		lasack_floor_ask(q, flow);
+	}
 }
 
 #endif

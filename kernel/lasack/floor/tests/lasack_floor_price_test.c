@@ -53,7 +53,7 @@ static void served(struct kunit *test, struct tcp_segment seg, u32 id)
 		;
 }
 
-/* So many packets of 490: a sixteenth of a quarter is one for 48 of others. In full it is 122. */
+/* So many packets of 640: a sixteenth of a quarter is ten. In full it is 160. */
 static void expect_sixteenth(struct kunit *test, u32 had)
 {
 	KUNIT_EXPECT_GE(test, had, 9U);
@@ -63,7 +63,7 @@ static void expect_sixteenth(struct kunit *test, u32 had)
 static void price_of_who_does_not_end(struct kunit *test)
 {
 	starve_in_crowd(test);
-	expect_sixteenth(test, had_in_crowd(test, 1, 490));
+	expect_sixteenth(test, had_in_crowd(test, 1, 640));
 }
 
 /* Flow 5 is new, and behind the others: one of many connections that begin at once. */
@@ -78,7 +78,7 @@ static void price_for_a_new_flow(struct kunit *test)
 	crowd(test);
 	known(q, 5)->account.sum += 16 * LASACK_CREDIT;	/* they do not catch up */
 	starve(test, 5);
-	expect_sixteenth(test, had_in_crowd(test, 5, 490));
+	expect_sixteenth(test, had_in_crowd(test, 5, 640));
 }
 
 /* One old flow does not catch up with the other's 0.8 MB. Nor does it use up what new ones pay. */
@@ -91,7 +91,7 @@ static void price_of_old_flows(struct kunit *test)
 	known(test->priv, 1)->account.sum += 800000;
 	starve(test, 1);
 	the_floor(test)->in_full = 50000;
-	for (i = 0; i < 490; i++) {
+	for (i = 0; i < 640; i++) {
 		add_to(test, 1, data(2, 1000), 2);
 		mark = serve(test);
 		if (mark == 1)
@@ -103,7 +103,7 @@ static void price_of_old_flows(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, the_floor(test)->in_full, 50000U);
 }
 
-/* 60 packets, and 20 of the floor's. After that, two of 98. */
+/* 60 packets, and 20 of the floor's. After that, one or two of 98. */
 static void price_in_full(struct kunit *test)
 {
 	u32 had;
@@ -190,16 +190,74 @@ static void price_of_a_flow_that_grows_old(struct kunit *test)
 	KUNIT_EXPECT_LE(test, had, 25U);
 }
 
-/* However small the floor is: 0.3125 for 95 of others is three of 915, or nearly. */
-static void price_of_a_small_floor(struct kunit *test)
+/* A sixteenth of 5 % is three of 960; of 96 %, when nearly all is the floor's, it is 30 of 500. */
+static void price_of_other_floors(struct kunit *test)
 {
 	u32 had;
 
 	begin(test, true, 5);
 	starve_in_crowd(test);
-	had = had_in_crowd(test, 1, 915);
+	had = had_in_crowd(test, 1, 960);
 	KUNIT_EXPECT_GE(test, had, 2U);
 	KUNIT_EXPECT_LE(test, had, 4U);
+	begin(test, true, 96);
+	starve_in_crowd(test);
+	had = had_in_crowd(test, 1, 500);
+	KUNIT_EXPECT_GE(test, had, 28U);
+	KUNIT_EXPECT_LE(test, had, 32U);
+}
+
+/* Flow 1 starves, and another flow begins: what does it pay for, that was there 8 s ago? */
+static u32 in_full_when(struct kunit *test, u32 beginner)
+{
+	the_floor(test)->in_full = 0;
+	starve(test, 1);
+	add_to(test, 1, data(beginner, 1000), beginner);
+	return the_floor(test)->in_full;
+}
+
+/* QUIC does not tell that it ends. After 8 s it is looked at, and has had no packets for a second. */
+static void price_for_who_left(struct kunit *test)
+{
+	grow(test, 1);
+	served(test, data(10, 5000), 10);
+	wait(test, 7000);
+	KUNIT_EXPECT_EQ(test, in_full_when(test, 11), 0U);
+	wait(test, 700);
+	KUNIT_EXPECT_EQ(test, in_full_when(test, 12), 10000U);
+	KUNIT_EXPECT_EQ(test, in_full_when(test, 13), 0U);
+}
+
+/* It has packets, or had some a moment ago, or has told that it ended. */
+static void price_for_who_did_not_leave(struct kunit *test)
+{
+	struct tcp_segment reset = data(9, 1000);
+
+	grow(test, 1);
+	reset.rst = true;
+	served(test, reset, 9);
+	served(test, transfer(10, 5000), 10);
+	served(test, data(11, 5000), 11);
+	served(test, data(12, 5000), 12);
+	add_to(test, 1, data(11, 5000), 11);
+	wait(test, 8000);
+	served(test, data(12, 5000), 12);
+	add_to(test, 1, data(11, 5000), 11);
+	KUNIT_EXPECT_EQ(test, in_full_when(test, 13), 0U);
+}
+
+/* Sixteen are looked at. The next one stands for 40 more, which began when there was no room. */
+static void price_for_many_who_left(struct kunit *test)
+{
+	u32 i;
+
+	grow(test, 1);
+	for (i = 0; i < 55; i++)
+		served(test, data(200 + i, 100), OTHER);
+	wait(test, 8000);
+	served(test, data(300, 1000), 10);
+	wait(test, 8000);
+	KUNIT_EXPECT_EQ(test, in_full_when(test, 301), 2 * 41 * 1000U);
 }
 
 /* The paper knows no new flows: all pay all the time. */
@@ -225,7 +283,10 @@ static struct kunit_case lasack_floor_price_cases[] = {
 	KUNIT_CASE(price_is_paid_for_what_ended),
 	KUNIT_CASE(price_is_not_kept),
 	KUNIT_CASE(price_of_a_flow_that_grows_old),
-	KUNIT_CASE(price_of_a_small_floor),
+	KUNIT_CASE(price_of_other_floors),
+	KUNIT_CASE(price_for_who_left),
+	KUNIT_CASE(price_for_who_did_not_leave),
+	KUNIT_CASE(price_for_many_who_left),
 	KUNIT_CASE(price_of_the_papers_rules),
 	{}
 };
