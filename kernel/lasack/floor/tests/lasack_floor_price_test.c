@@ -216,7 +216,7 @@ static u32 in_full_when(struct kunit *test, u32 beginner)
 	return the_floor(test)->in_full;
 }
 
-/* QUIC does not tell that it ends. After 8 s it is looked at, and has had no packets for a second. */
+/* QUIC does not tell that it ends. After 8 s a flow is looked at that has paused for a second. */
 static void price_for_who_left(struct kunit *test)
 {
 	grow(test, 1);
