@@ -35,7 +35,7 @@ struct lasack_floor {
 	} line[LASACK_FLOOR_LINE]; /* but for the first, whoever has waited longest comes first */
 	u32	in_full;	/* bytes that new flows will pay for in full */
 	u32	samples;
-	u32	missed;		/* so many began, but no room was left for them */
+	u32	missed;		/* so many have begun since the last of these */
 	struct {
 		u32	flow;	/* its number */
 		u32	at;	/* it began, the queue's time */

@@ -61,6 +61,8 @@
 #define LASACK_FLOOR_IN_FULL	(16 * LASACK_CREDIT)
 /* So much later a flow that began is looked at: 8 s, in the queue's time. */
 #define LASACK_FLOOR_LIFE	((u32)(8ULL * NSEC_PER_SEC >> FLOW_TIME_SHIFT))
+/* One in so long is: there is always room for it. */
+#define LASACK_FLOOR_PACE	(LASACK_FLOOR_LIFE / (LASACK_FLOOR_SAMPLES - 1))
 /* What is not paid in full gives the floor this part of its share. */
 #define LASACK_FLOOR_PART	16
 /* Places in line for new flows. */
@@ -188,7 +190,7 @@ void lasack_floor_began(struct lasack_queue *q, const struct lasack_flow *flow)
 	while (floor->samples && q->time - floor->sample[0].at >= LASACK_FLOOR_LIFE)
 		lasack_floor_look(q, level);
 	floor->missed++;
-	if (floor->samples == LASACK_FLOOR_SAMPLES)
+	if (floor->samples && q->time - floor->sample[floor->samples - 1].at < LASACK_FLOOR_PACE)
 		return;
 	floor->sample[floor->samples].flow = lasack_flow_number(q, flow);
 	floor->sample[floor->samples].at = q->time;

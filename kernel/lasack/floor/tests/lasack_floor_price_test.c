@@ -220,6 +220,7 @@ static u32 in_full_when(struct kunit *test, u32 beginner)
 static void price_for_who_left(struct kunit *test)
 {
 	grow(test, 1);
+	wait(test, 600);
 	served(test, data(10, 5000), 10);
 	wait(test, 7000);
 	KUNIT_EXPECT_EQ(test, in_full_when(test, 11), 0U);
@@ -235,29 +236,32 @@ static void price_for_who_did_not_leave(struct kunit *test)
 
 	grow(test, 1);
 	reset.rst = true;
+	wait(test, 600);
 	served(test, reset, 9);
+	wait(test, 600);
 	served(test, transfer(10, 5000), 10);
+	wait(test, 600);
 	served(test, data(11, 5000), 11);
+	wait(test, 600);
 	served(test, data(12, 5000), 12);
-	add_to(test, 1, data(11, 5000), 11);
 	wait(test, 8000);
 	served(test, data(12, 5000), 12);
 	add_to(test, 1, data(11, 5000), 11);
 	KUNIT_EXPECT_EQ(test, in_full_when(test, 13), 0U);
 }
 
-/* Sixteen are looked at. The next one stands for 40 more, which began when there was no room. */
+/* One in half a second is looked at. The next one stands for those that began in between. */
 static void price_for_many_who_left(struct kunit *test)
 {
 	u32 i;
 
 	grow(test, 1);
-	for (i = 0; i < 55; i++)
+	for (i = 0; i < 54; i++)
 		served(test, data(200 + i, 100), OTHER);
-	wait(test, 8000);
+	wait(test, 600);
 	served(test, data(300, 1000), 10);
 	wait(test, 8000);
-	KUNIT_EXPECT_EQ(test, in_full_when(test, 301), 2 * 41 * 1000U);
+	KUNIT_EXPECT_EQ(test, in_full_when(test, 301), 2 * 55 * 1000U);
 }
 
 /* The paper knows no new flows: all pay all the time. */
