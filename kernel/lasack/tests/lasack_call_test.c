@@ -73,10 +73,7 @@ static void begin_call(struct kunit *test, struct call_case c, u8 *left)
 #define CALL_QUEUE	16384		/* packets of a call that may wait */
 #define KEY_FRAMES	150		/* one of so many frames is one: every five seconds */
 
-/*
- * A station calls, and the transfers come. Return: for how long a packet of the call waits at most
- * while they are there, ms.
- */
+/* A station calls, and transfers come. Return: how long a packet of the call waits meanwhile, ms. */
 static u32 call_waits_ms(struct kunit *test, struct call_case c)
 {
 	const u64 each = c.each_us * NSEC_PER_USEC, begin = 20ULL * NSEC_PER_SEC;
@@ -129,8 +126,7 @@ static u32 call_waits_ms(struct kunit *test, struct call_case c)
 
 /*
  * A transfer that begins may come before a packet of the call that waits, until the call's next
- * one: 20 ms. A packet is under way, 1100 bytes, 2.2 ms at 500 kB/s or 0.4 ms at five times the
- * rate.
+ * one: 20 ms. A packet of 1100 bytes is under way, 2.2 ms at 500 kB/s or 0.4 at five times that.
  */
 static void expect_no_delay_of_a_call(struct kunit *test, u32 active, bool early)
 {
