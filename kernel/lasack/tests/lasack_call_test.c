@@ -73,7 +73,7 @@ static void begin_call(struct kunit *test, struct call_case c, u8 *left)
 #define CALL_QUEUE	16384		/* packets of a call that may wait */
 #define KEY_FRAMES	150		/* one of so many frames is one: every five seconds */
 
-/* A station calls, and transfers come. Return: how long a packet of the call waits meanwhile, ms. */
+/* A station calls, and transfers come. Return: how long a packet of the call waits, ms. */
 static u32 call_waits_ms(struct kunit *test, struct call_case c)
 {
 	const u64 each = c.each_us * NSEC_PER_USEC, begin = 20ULL * NSEC_PER_SEC;
