@@ -150,7 +150,7 @@ static void price_is_paid_for_what_ended(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, the_floor(test)->in_full, 0U);
 	the_floor(test)->in_full = 16 * LASACK_CREDIT - 1000;
 	served(test, transfer(9, 30000), 9);
-	KUNIT_EXPECT_LE(test, the_floor(test)->in_full, 16U * LASACK_CREDIT);
+	KUNIT_EXPECT_EQ(test, the_floor(test)->in_full, 16U * LASACK_CREDIT);
 }
 
 /* Nobody starved when it ended, or nobody does any more. */
