@@ -3,8 +3,8 @@
  * A share of the service for flows that starve.
  *
  * Least attained service can starve a flow that has had much: new ones have had less, and if a
- * station asks for more than it gets, there are always new ones. Among old flows none starves: what
- * they may catch up with is bounded (lasack_newcomer.c).
+ * station asks for more than it gets, there are always new ones. An old one waits less for others:
+ * what they may catch up with is bounded (lasack_newcomer.c).
  *
  * Principle: a flow that starves says so. Its sender gets no answer, so it sends again, and finds
  * its last packet still waiting. So nobody searches for flows that starve, and there is no order of
@@ -61,7 +61,7 @@
 #define LASACK_FLOOR_IN_FULL	(16 * LASACK_CREDIT)
 /* So much later a flow that began is looked at: 8 s, in the queue's time. */
 #define LASACK_FLOOR_LIFE	((u32)(8ULL * NSEC_PER_SEC >> FLOW_TIME_SHIFT))
-/* One in so long is: there is always room for it. */
+/* One in so long is. */
 #define LASACK_FLOOR_PACE	(LASACK_FLOOR_LIFE / (LASACK_FLOOR_SAMPLES - 1))
 /* What is not paid in full gives the floor this part of its share. */
 #define LASACK_FLOOR_PART	16
@@ -177,6 +177,15 @@ static void lasack_floor_look(struct lasack_queue *q, struct lasack_level *level
 	memmove(&floor->sample[0], &floor->sample[1], floor->samples * sizeof(floor->sample[0]));
 }
 
+/* Is there a sample of this half second, or no room? There is always room but if the time wraps. */
+static bool lasack_floor_has_sample(const struct lasack_queue *q, const struct lasack_floor *floor)
+{
+	u32 samples = floor->samples;
+
+	return samples == LASACK_FLOOR_SAMPLES ||
+	       (samples && q->time - floor->sample[samples - 1].at < LASACK_FLOOR_PACE);
+}
+
 /**
  * lasack_floor_began() - a flow gets the first packet of its life
  * @q: the queue
@@ -190,7 +199,7 @@ void lasack_floor_began(struct lasack_queue *q, const struct lasack_flow *flow)
 	while (floor->samples && q->time - floor->sample[0].at >= LASACK_FLOOR_LIFE)
 		lasack_floor_look(q, level);
 	floor->missed++;
-	if (floor->samples && q->time - floor->sample[floor->samples - 1].at < LASACK_FLOOR_PACE)
+	if (lasack_floor_has_sample(q, floor))
 		return;
 	floor->sample[floor->samples].flow = lasack_flow_number(q, flow);
 	floor->sample[floor->samples].at = q->time;

@@ -23,10 +23,10 @@
  *   itself. In that is also what waits in the station.
  *
  * Both have a least value, for the air may deny a station its turn for so long. (The data's may be
- * halved, for what waits in the station.) The ACKs' is twice as long, as their sender
- * is behind the air. With aggregates data waits for a quarter of the target at least. Without them
- * it is half of it, so that ACKs wait for the whole, as if the server were far: smaller windows
- * bring more ACKs, and each of them is sent alone.
+ * halved, for what waits in the station.) The ACKs' is twice as long, as their sender is behind the
+ * air. With aggregates data waits for a quarter of the target at least. Without them it is half of
+ * it, so that ACKs wait for the whole, as if the server were far: smaller windows bring more ACKs,
+ * and each of them is sent alone.
  */
 #include <linux/limits.h>
 #include <linux/minmax.h>

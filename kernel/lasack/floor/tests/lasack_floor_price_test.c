@@ -37,6 +37,21 @@ static u32 had_in_crowd(struct kunit *test, u32 id, u32 count)
 	return had;
 }
 
+/* Serves @count packets, and queues others of flow @id. Return: how many flow 1 had, which starves. */
+static u32 had_beside(struct kunit *test, u32 id, u32 count)
+{
+	u32 i, mark, had = 0;
+
+	for (i = 0; i < count; i++) {
+		add_to(test, 1, data(id, 1000), id);
+		mark = serve(test);
+		if (mark == 1)
+			add_to(test, 1, data(1, 1000), 1);
+		had += mark == 1;
+	}
+	return had;
+}
+
 /* Flow 1 starves, old, in the crowd. */
 static void starve_in_crowd(struct kunit *test)
 {
@@ -84,21 +99,12 @@ static void price_for_a_new_flow(struct kunit *test)
 /* One old flow does not catch up with the other's 0.8 MB. Nor does it use up what new ones pay. */
 static void price_of_old_flows(struct kunit *test)
 {
-	u32 i, mark, had = 0;
-
 	grow(test, 2);
 	grow(test, 1);
 	known(test->priv, 1)->account.sum += 800000;
 	starve(test, 1);
 	the_floor(test)->in_full = 50000;
-	for (i = 0; i < 640; i++) {
-		add_to(test, 1, data(2, 1000), 2);
-		mark = serve(test);
-		if (mark == 1)
-			add_to(test, 1, data(1, 1000), 1);
-		had += mark == 1;
-	}
-	expect_sixteenth(test, had);
+	expect_sixteenth(test, had_beside(test, 2, 640));
 	KUNIT_EXPECT_TRUE(test, known(test->priv, 1)->starved);
 	KUNIT_EXPECT_EQ(test, the_floor(test)->in_full, 50000U);
 }
@@ -174,18 +180,12 @@ static void price_is_not_kept(struct kunit *test)
 /* A new flow pays in full until it has had 64 KiB: 65 packets, and 22 of the floor's. */
 static void price_of_a_flow_that_grows_old(struct kunit *test)
 {
-	u32 i, mark, had = 0;
+	u32 had;
 
 	grow(test, 1);
 	starve(test, 1);
 	the_floor(test)->in_full = LARGE;
-	for (i = 0; i < 87 + 49; i++) {
-		add_to(test, 1, data(5, 1000), 5);
-		mark = serve(test);
-		if (mark == 1)
-			add_to(test, 1, data(1, 1000), 1);
-		had += mark == 1;
-	}
+	had = had_beside(test, 5, 87 + 49);
 	KUNIT_EXPECT_GE(test, had, 21U);
 	KUNIT_EXPECT_LE(test, had, 25U);
 }
@@ -264,6 +264,23 @@ static void price_for_many_who_left(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, in_full_when(test, 301), 2 * 55 * 1000U);
 }
 
+/* Sixteen flows begin, half a second apart, and as many 52 days later: the queue's time wraps. */
+static void price_when_time_wraps(struct kunit *test)
+{
+	struct lasack_queue *q = test->priv;
+	u32 i;
+
+	grow(test, 1);
+	for (i = 0; i < 32; i++) {
+		if (i == 16)
+			lasack_queue_advance(q, q->now + (1ULL << 52) - 8ULL * NSEC_PER_SEC);
+		wait(test, 540);
+		served(test, data(10 + i, 100), OTHER);
+		KUNIT_ASSERT_LE(test, lasack_flow_level(q, known(q, 10 + i))->floor.samples,
+				(u32)LASACK_FLOOR_SAMPLES);
+	}
+}
+
 /* The paper knows no new flows: all pay all the time. */
 static void price_of_the_papers_rules(struct kunit *test)
 {
@@ -291,6 +308,7 @@ static struct kunit_case lasack_floor_price_cases[] = {
 	KUNIT_CASE(price_for_who_left),
 	KUNIT_CASE(price_for_who_did_not_leave),
 	KUNIT_CASE(price_for_many_who_left),
+	KUNIT_CASE(price_when_time_wraps),
 	KUNIT_CASE(price_of_the_papers_rules),
 	{}
 };
