@@ -37,7 +37,7 @@ static u32 had_in_crowd(struct kunit *test, u32 id, u32 count)
 	return had;
 }
 
-/* Serves @count packets, and queues others of flow @id. Return: how many flow 1 had, which starves. */
+/* Serves @count packets, and queues others of flow @id. Return: how many flow 1 had. */
 static u32 had_beside(struct kunit *test, u32 id, u32 count)
 {
 	u32 i, mark, had = 0;
